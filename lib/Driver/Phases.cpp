@@ -364,6 +364,7 @@ OwningOpRef<ModuleOp> ccn::runPhases(ArrayRef<Phase> phases, ModuleOp module,
     OpPassManager unused;
     addPhasePasses(phase, options, unused, passes);
   }
+  passes.enableVerifier(options.verifiesPasses);
   if (failed(passes.run(*copy)))
     return {};
   return copy;
@@ -410,6 +411,8 @@ OwningOpRef<ModuleOp> ccn::planScheduled(ModuleOp scheduled,
   OpPassManager unused;
   addPhasePasses(Phase::Plan, options, unused, passes);
   verifyOnce(Phase::Plan, passes);
+  if (!options.verifiesPasses)
+    passes.enableVerifier(false);
   if (!plans || failed(passes.run(*plans)))
     return {};
   return plans;
@@ -485,10 +488,12 @@ static CompileStatus runPhase(Phase phase, const CompileOptions &options,
   for (PassManager *passes : {&before, &after})
     if (options.configure && failed(options.configure(*passes)))
       return CompileStatus::WrongUsage;
-  bool applies = phase == Phase::Schedule && schedules && !options.unscheduled;
+  bool applies = phase == Phase::Schedule && schedules;
   bool isScheduled =
       succeeded(before.run(*module)) &&
       (!applies || succeeded(applySchedules(*module, *schedules)));
+  if (isScheduled && phase == Phase::Schedule && options.onScheduled)
+    options.onScheduled(*module);
   if (!isScheduled || failed(after.run(*module))) {
     assert(diagnostics.hasErrors() && "what fails says why");
     return CompileStatus::WrongProgram;
@@ -541,6 +546,8 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
       return status;
   if (!keepSchedules(schedules, options, diagnostics))
     return CompileStatus::WrongUsage;
+  if (options.unscheduled)
+    schedules = {};
   if (!options.topology.empty() && done >= Phase::Select) {
     diagnostics.error("'" + source.getName() +
                       "' has algorithms for all collectives already");

@@ -83,6 +83,12 @@ struct CompileOptions {
   /// Reports as remarks what primitives did, and what other primitives could
   /// do.
   bool explain = false;
+  /// Whether the passes of runPhases() and planScheduled() verify what they
+  /// leave: not where the same is compiled again, and verified then.
+  bool verifiesPasses = true;
+  /// Is shown the programs when their schedule has been applied, before what
+  /// that left without use is dropped; may be empty.
+  std::function<void(mlir::ModuleOp)> onScheduled;
   /// Sets up the pass managers as the command line asks; may be empty.
   std::function<mlir::LogicalResult(mlir::PassManager &)> configure;
 };

@@ -59,8 +59,19 @@ static void absorbProducers(llvm::SetVector<Operation *> &set, Block *block) {
   }
 }
 
-FailureOr<FusedOp> ccn::fuse(RewriterBase &rewriter, ArrayRef<Operation *> list,
-                             EmitRefusal emit) {
+namespace {
+
+/// What can be fused, and how.
+struct Fusion {
+  RegionBuilder region;
+  Skeleton skeleton;
+};
+
+} // namespace
+
+/// Checks the conditions.
+static FailureOr<Fusion> planFusion(ArrayRef<Operation *> list,
+                                    EmitRefusal emit) {
   // Stores take effect after the kernel, which writes what they store;
   // constants are part of whatever uses them.
   llvm::SetVector<Operation *> set;
@@ -102,10 +113,22 @@ FailureOr<FusedOp> ccn::fuse(RewriterBase &rewriter, ArrayRef<Operation *> list,
   if (!skeleton)
     return refuse(emit, "fuse_c4", "expected operations that fit one skeleton",
                   ops.back());
+  return Fusion{std::move(region), *skeleton};
+}
+
+FailureOr<FusedOp> ccn::fuse(RewriterBase &rewriter, ArrayRef<Operation *> list,
+                             EmitRefusal emit) {
+  FailureOr<Fusion> fusion = planFusion(list, emit);
+  if (failed(fusion))
+    return failure();
   return cast<FusedOp>(
-      region.build(rewriter, [&](Location loc, TypeRange types) {
-        return FusedOp::create(rewriter, loc, types, *skeleton);
+      fusion->region.build(rewriter, [&](Location loc, TypeRange types) {
+        return FusedOp::create(rewriter, loc, types, fusion->skeleton);
       }));
+}
+
+LogicalResult ccn::checkFuse(ArrayRef<Operation *> list, EmitRefusal emit) {
+  return planFusion(list, emit);
 }
 
 namespace {

@@ -382,27 +382,39 @@ Reordered Reordering::rewrite() {
 
 } // namespace
 
-FailureOr<Reordered> ccn::reorder(RewriterBase &rewriter,
-                                  ArrayRef<Operation *> value,
-                                  ArrayRef<OpSet> after, EmitRefusal emit) {
+/// The one all_gather of a value; null if that is refused.
+static AllGatherOp findGather(ArrayRef<Operation *> value, EmitRefusal emit) {
   // reorder_c1
   SmallVector<AllGatherOp> gathers;
   for (Operation *op : value)
     if (auto gather = dyn_cast<AllGatherOp>(op))
       gathers.push_back(gather);
-  if (gathers.size() != 1)
-    return refuse(emit, "reorder_c1",
-                  "expected a value with one all_gather, found " +
-                      Twine(gathers.size()),
-                  gathers.empty() ? (value.empty() ? nullptr : value.back())
-                                  : gathers[1].getOperation());
+  if (gathers.size() != 1) {
+    (void)refuse(emit, "reorder_c1",
+                 "expected a value with one all_gather, found " +
+                     Twine(gathers.size()),
+                 gathers.empty() ? (value.empty() ? nullptr : value.back())
+                                 : gathers[1].getOperation());
+    return {};
+  }
   AllGatherOp gather = gathers.front();
   // reorder_c4
   auto program = dyn_cast<ProgramOp>(gather->getParentOp());
-  if (!program)
-    return refuse(emit, "reorder_c4",
-                  "expected operations outside of fused regions", gather);
+  if (!program) {
+    (void)refuse(emit, "reorder_c4",
+                 "expected operations outside of fused regions", gather);
+    return {};
+  }
   forwardStores(program);
+  return gather;
+}
+
+FailureOr<Reordered> ccn::reorder(RewriterBase &rewriter,
+                                  ArrayRef<Operation *> value,
+                                  ArrayRef<OpSet> after, EmitRefusal emit) {
+  AllGatherOp gather = findGather(value, emit);
+  if (!gather)
+    return failure();
   Reordering reordering(rewriter, gather, emit);
   if (failed(reordering.findBetween(after)) || failed(reordering.infer()))
     return failure();
@@ -410,6 +422,17 @@ FailureOr<Reordered> ccn::reorder(RewriterBase &rewriter,
   if (gather->use_empty())
     rewriter.eraseOp(gather);
   return reordered;
+}
+
+LogicalResult ccn::checkReorder(RewriterBase &rewriter,
+                                ArrayRef<Operation *> value,
+                                ArrayRef<OpSet> after, EmitRefusal emit) {
+  AllGatherOp gather = findGather(value, emit);
+  if (!gather)
+    return failure();
+  Reordering reordering(rewriter, gather, emit);
+  return failure(failed(reordering.findBetween(after)) ||
+                 failed(reordering.infer()));
 }
 
 namespace {

@@ -94,6 +94,10 @@ mlir::FailureOr<Reordered> reorder(mlir::RewriterBase &rewriter,
                                    llvm::ArrayRef<mlir::Operation *> gather,
                                    llvm::ArrayRef<OpSet> after,
                                    EmitRefusal emit);
+/// Checks whether that can be done.
+mlir::LogicalResult checkReorder(mlir::RewriterBase &rewriter,
+                                 llvm::ArrayRef<mlir::Operation *> gather,
+                                 llvm::ArrayRef<OpSet> after, EmitRefusal emit);
 
 /// Stores an inout argument in slices.
 ///
@@ -115,6 +119,9 @@ mlir::LogicalResult sliceState(mlir::RewriterBase &rewriter, ProgramOp program,
 /// - `choose_c3`: NCCL is not to run one of them.
 mlir::FailureOr<FusedOp> fuse(mlir::RewriterBase &rewriter,
                               llvm::ArrayRef<mlir::Operation *> ops,
+                              EmitRefusal emit);
+/// Checks whether that can be done.
+mlir::LogicalResult checkFuse(llvm::ArrayRef<mlir::Operation *> ops,
                               EmitRefusal emit);
 
 /// The number of chunks of an overlap that does not specify it: enough to hide

@@ -177,6 +177,34 @@ void writeProgram(mlir::MLIRContext &context, uint64_t seed, Log log) {
   log.flush();
 }
 
+/// Applies a line that a generator has made, or, if that is null, a search: it
+/// must be accepted then. Empty, or what is wrong.
+std::string applyLine(Session &session, const std::string &line,
+                      ScheduleGenerator *schedule, Random &random,
+                      uint64_t seed, Log log) {
+  log.write("line", line);
+  log.flush();
+  Outcome outcome = session.apply(line);
+  if (schedule)
+    schedule->tell(outcome.kind == Outcome::Accepted);
+  switch (outcome.kind) {
+  case Outcome::Accepted: {
+    log.write("accepted", primitiveOf(line));
+    if (!schedule)
+      ++session.counts["found lines"];
+    Depth depth = {{random.pick(quickSets)}};
+    depth.proves = random.chance(0.1);
+    return session.compare(depth, seed);
+  }
+  case Outcome::Refused:
+    log.write("refused", primitiveOf(line) + ": " + outcome.why);
+    return schedule ? "" : "a line that was found is refused: " + outcome.why;
+  case Outcome::Wrong:
+    return outcome.why;
+  }
+  llvm_unreachable("all outcomes are handled");
+}
+
 /// One program: made, scheduled and compared.
 void runProgram(mlir::MLIRContext &context, uint64_t seed, Log log) {
   if (!writesTo.empty())
@@ -187,28 +215,15 @@ void runProgram(mlir::MLIRContext &context, uint64_t seed, Log log) {
   ScheduleGenerator schedule(random, CCN_SCHEDULES);
   int64_t lines = random.between(2, 8);
   std::string wrong = session->compare({{random.pick(quickSets)}}, seed);
-  for (int64_t i = 0; i < lines && wrong.empty(); ++i) {
-    std::string line = schedule.next(session->current());
-    log.write("line", line);
-    log.flush();
-    Outcome outcome = session->apply(line);
-    schedule.tell(outcome.kind == Outcome::Accepted);
-    switch (outcome.kind) {
-    case Outcome::Accepted: {
-      log.write("accepted", primitiveOf(line));
-      Depth depth = {{random.pick(quickSets)}};
-      depth.proves = random.chance(0.1);
-      wrong = session->compare(depth, seed);
-      break;
-    }
-    case Outcome::Refused:
-      log.write("refused", primitiveOf(line) + ": " + outcome.why);
-      break;
-    case Outcome::Wrong:
-      wrong = outcome.why;
-      break;
-    }
-  }
+  // Some are scheduled by a search, from the beginning or from some line on.
+  int64_t searchedAt = random.chance(0.12) ? random.below(3) : -1;
+  for (int64_t i = 0; i < lines && wrong.empty() && i != searchedAt; ++i)
+    wrong = applyLine(*session, schedule.next(session->current()), &schedule,
+                      random, seed, log);
+  if (wrong.empty() && searchedAt >= 0)
+    for (const std::string &line : session->findLines(seed, wrong))
+      if (wrong.empty())
+        wrong = applyLine(*session, line, nullptr, random, seed, log);
   if (wrong.empty() && !session->getProgram().lines.empty())
     wrong = session->compare(
         {{random.pick(lastSets), random.pick(lastSets)}, random.chance(0.3)},

@@ -8,8 +8,10 @@
 #include "Session.h"
 
 #include "PackageRuns.h"
+#include "Random.h"
 #include "codegen/package/BuildPackage.h"
 #include "lib/Driver/ApplySchedule.h"
+#include "lib/Driver/FindSchedule.h"
 #include "lib/Driver/Variants.h"
 #include "lib/Transforms/Rewrites.h"
 #include "lib/Verify/BoundPlans.h"
@@ -156,6 +158,48 @@ Outcome Session::apply(const std::string &line) {
                                 ") changed the program:\n" + print(*scheduled) +
                                 "became\n" + print(*module)};
   return outcome;
+}
+
+std::vector<std::string> Session::findLines(uint64_t seed, std::string &wrong) {
+  SourceFile source("random.ccn", program.text());
+  Diagnostics diagnostics;
+  CompileOptions options;
+  options.unscheduled = program.lines.empty();
+  if (!options.unscheduled)
+    options.lower.schedule = "t";
+  FindOptions find;
+  Random random(seed);
+  find.machine = "a machine whose times are drawn";
+  find.rates = *loadMachineFile("h200")->rates;
+  find.maxPriced = 20;
+  for (unsigned i = 0; i < current().getNumArguments(); ++i)
+    find.states.push_back(current().getArgName(i).str());
+  find.price = [&](mlir::ModuleOp, llvm::StringRef) -> Result<double> {
+    if (random.chance(0.02))
+      return ccn::error("it cannot run so");
+    return static_cast<double>(random.between(100, 200));
+  };
+  std::unique_ptr<SourceFile> file;
+  if (findSchedule(source, &context, options, find, diagnostics, file) !=
+      CompileStatus::Done) {
+    wrong = "the search fails: " + messagesOf(diagnostics);
+    return {};
+  }
+  // Between the first line and the last, after those by hand, without what is
+  // said of them.
+  llvm::SmallVector<llvm::StringRef> all;
+  file->getText().split(all, '\n');
+  std::vector<std::string> lines;
+  for (llvm::StringRef line : all)
+    if (line.starts_with("  "))
+      lines.push_back(line.split("//").first.trim().str());
+  if (lines.size() < program.lines.size()) {
+    wrong = "the search has lost lines:\n" + file->getText().str();
+    return {};
+  }
+  lines.erase(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(
+                                                 program.lines.size()));
+  return lines;
 }
 
 std::string Session::compare(const Depth &depth, uint64_t seed) {

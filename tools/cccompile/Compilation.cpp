@@ -8,7 +8,7 @@
 #include "tools/cccompile/Compilation.h"
 
 #include "dialect/ccn/Ccn.h"
-#include "lib/Driver/Phases.h"
+#include "lib/Driver/FindSchedule.h"
 #include "lib/Frontend/Parser.h"
 #include "synth/interop/TopologyImport.h"
 #include "tools/cccompile/Autotune.h"
@@ -37,12 +37,8 @@ bool isLocalized(mlir::ModuleOp module) {
   });
 }
 
-/// Compiles; the exit code if that fails, else 0.
-int compileTo(const SourceFile &source, mlir::MLIRContext *context,
-              const CompileOptions &options, Diagnostics &diagnostics,
-              mlir::OwningOpRef<mlir::ModuleOp> &module,
-              mlir::OwningOpRef<mlir::ModuleOp> &schedules) {
-  switch (compile(source, context, options, diagnostics, module, &schedules)) {
+int exitCode(CompileStatus status) {
+  switch (status) {
   case CompileStatus::Done:
     return 0;
   case CompileStatus::WrongProgram:
@@ -51,6 +47,15 @@ int compileTo(const SourceFile &source, mlir::MLIRContext *context,
     return 2;
   }
   llvm_unreachable("all statuses have an exit code");
+}
+
+/// Compiles; the exit code if that fails, else 0.
+int compileTo(const SourceFile &source, mlir::MLIRContext *context,
+              const CompileOptions &options, Diagnostics &diagnostics,
+              mlir::OwningOpRef<mlir::ModuleOp> &module,
+              mlir::OwningOpRef<mlir::ModuleOp> &schedules) {
+  return exitCode(
+      compile(source, context, options, diagnostics, module, &schedules));
 }
 
 /// Makes the package of `plans`, which were compiled with `compileOptions` and,
@@ -119,10 +124,10 @@ public:
     context.loadAllAvailableDialects();
   }
 
-  /// All of it; the exit code. `scheduleFile` will hold the file of the
-  /// schedule, if one is given: like the source it outlives the diagnostics
-  /// that show its lines.
-  int run(std::unique_ptr<SourceFile> &scheduleFile);
+  /// All of it; the exit code. `scheduleFiles` will hold the files of
+  /// schedules that are read or found: like the source they outlive the
+  /// diagnostics that show their lines.
+  int run(std::vector<std::unique_ptr<SourceFile>> &scheduleFiles);
 
 private:
   static mlir::DialectRegistry allDialects() {
@@ -140,7 +145,8 @@ private:
   // Each returns an exit code, 0 if the next one may follow.
   int readMachine();
   int readTopology();
-  int readSchedule(std::unique_ptr<SourceFile> &scheduleFile);
+  int readSchedule(std::vector<std::unique_ptr<SourceFile>> &scheduleFiles);
+  int searchSchedule(std::vector<std::unique_ptr<SourceFile>> &scheduleFiles);
   int compileFile();
   /// Applies the schedule for its errors alone.
   int checkSchedule(mlir::OwningOpRef<mlir::ModuleOp> &applied);
@@ -168,6 +174,8 @@ private:
   mlir::MLIRContext context;
   CompileOptions compileOptions;
   bool verifies, onlyVerifies;
+  /// Whether the schedules were found by a search.
+  bool isFound = false;
   mlir::OwningOpRef<mlir::ModuleOp> module, schedules;
   std::vector<std::string> report;
 };
@@ -214,16 +222,22 @@ int Compilation::readMachine() {
                ? 1
                : 2;
   }
+  Status isFor;
+  if (options.searchesSchedule())
+    isFor = checkMachine(*machine, options.searchTarget);
   // Before algorithms are selected only --explain takes the figures.
   if (compileOptions.stopAfter < Phase::Select) {
-    if (!machine->gpu) {
+    if (!machine->gpu && options.explain) {
       diagnostics.error("--machine: expected figures of GPUs with --explain, "
                         "found '" +
                         machine->name + "', which has none");
       return 2;
     }
-  } else if (Status status = checkMachine(*machine, options.target); !status) {
-    diagnostics.error("--machine: " + status.message());
+  } else if (isFor) {
+    isFor = checkMachine(*machine, options.target);
+  }
+  if (!isFor) {
+    diagnostics.error("--machine: " + isFor.message());
     return 2;
   }
   compileOptions.machine = *std::move(machine);
@@ -244,15 +258,48 @@ int Compilation::readTopology() {
   return 0;
 }
 
-int Compilation::readSchedule(std::unique_ptr<SourceFile> &scheduleFile) {
-  if (!llvm::StringRef(options.schedule).ends_with(".mlir") &&
-      !llvm::StringRef(options.schedule).ends_with(".ccn")) {
-    compileOptions.lower.schedule = options.schedule;
-    return 0;
+int Compilation::readSchedule(
+    std::vector<std::unique_ptr<SourceFile>> &scheduleFiles) {
+  ScheduleRequest request = readScheduleRequest(options.schedule, source);
+  llvm::StringRef name = request.name;
+  if (name.ends_with(".mlir") || name.ends_with(".ccn")) {
+    scheduleFiles.push_back(frontend::readSource(request.name, diagnostics));
+    compileOptions.scheduleFile = scheduleFiles.back().get();
+    if (!compileOptions.scheduleFile)
+      return 2;
+  } else {
+    compileOptions.lower.schedule = request.name;
   }
-  scheduleFile = frontend::readSource(options.schedule, diagnostics);
-  compileOptions.scheduleFile = scheduleFile.get();
-  return scheduleFile ? 0 : 2;
+  compileOptions.unscheduled = request.isNone;
+  return request.isSearched ? searchSchedule(scheduleFiles) : 0;
+}
+
+int Compilation::searchSchedule(
+    std::vector<std::unique_ptr<SourceFile>> &scheduleFiles) {
+  for (const SourceFile *file : {&source, compileOptions.scheduleFile})
+    if (file && isMlir(*file)) {
+      diagnostics.error("--schedule: expected .ccn text to find a schedule "
+                        "for, found '" +
+                        file->getName() + "'");
+      return 2;
+    }
+  CompileOptions searched = compileOptions;
+  searched.target = options.searchTarget;
+  searched.rank.reset();
+  searched.unscheduled =
+      searched.lower.schedule.empty() && !searched.scheduleFile;
+  std::optional<FindOptions> findOptions =
+      predictingSearch(options, searched.target, searched.machine, diagnostics);
+  if (!findOptions)
+    return 1;
+  scheduleFiles.emplace_back();
+  if (int code = exitCode(findSchedule(source, &context, searched, *findOptions,
+                                       diagnostics, scheduleFiles.back())))
+    return code;
+  compileOptions.scheduleFile = scheduleFiles.back().get();
+  compileOptions.lower.schedule.clear();
+  isFound = true;
+  return 0;
 }
 
 int Compilation::checkSchedule(mlir::OwningOpRef<mlir::ModuleOp> &applied) {
@@ -364,6 +411,11 @@ int Compilation::writeResult() {
       diagnostics.error("expected --schedule to say which one to write");
       return 2;
     }
+    if (isFound)
+      return writeOutput([&](llvm::raw_ostream &os) {
+        printReport(os, "// ");
+        os << compileOptions.scheduleFile->getText();
+      });
     module = std::move(schedules);
   }
   return writeOutput([&](llvm::raw_ostream &os) {
@@ -373,13 +425,13 @@ int Compilation::writeResult() {
   });
 }
 
-int Compilation::run(std::unique_ptr<SourceFile> &scheduleFile) {
+int Compilation::run(std::vector<std::unique_ptr<SourceFile>> &scheduleFiles) {
   setOptions();
   if (int code = readMachine())
     return code;
   if (int code = readTopology())
     return code;
-  if (int code = readSchedule(scheduleFile))
+  if (int code = readSchedule(scheduleFiles))
     return code;
   if (int code = compileFile())
     return code;
@@ -405,11 +457,11 @@ int writeSyntaxTree(const Options &options, const SourceFile &source,
 
 int ccn::compileAndEmit(const Options &options, const SourceFile &source,
                         const CompilationHost &host,
-                        std::unique_ptr<SourceFile> &scheduleFile,
+                        std::vector<std::unique_ptr<SourceFile>> &scheduleFiles,
                         Diagnostics &diagnostics) {
   if (options.emit == "ast")
     return writeSyntaxTree(options, source, host, diagnostics);
-  return Compilation(options, source, host, diagnostics).run(scheduleFile);
+  return Compilation(options, source, host, diagnostics).run(scheduleFiles);
 }
 
 void ccn::renderDiagnostics(const Options &options,

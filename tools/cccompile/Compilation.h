@@ -29,12 +29,12 @@ struct CompilationHost {
   std::function<mlir::LogicalResult(mlir::PassManager &)> configure;
 };
 
-/// Does what the options ask for; the exit code. `scheduleFile` will hold the
-/// file of the schedule, if one is given: like the source it outlives the
-/// diagnostics that show its lines.
+/// Does what the options ask for; the exit code. `scheduleFiles` will hold the
+/// files of schedules that are read or found: like the source they outlive the
+/// diagnostics that show their lines.
 int compileAndEmit(const Options &options, const SourceFile &source,
                    const CompilationHost &host,
-                   std::unique_ptr<SourceFile> &scheduleFile,
+                   std::vector<std::unique_ptr<SourceFile>> &scheduleFiles,
                    Diagnostics &diagnostics);
 
 /// Writes what was reported in the form that the options ask for.

@@ -79,7 +79,7 @@ void compileText(const SourceFile &source, llvm::ArrayRef<const char *> words,
   Options options;
   Diagnostics diagnostics;
   CompilationHost host;
-  std::unique_ptr<SourceFile> scheduleFile;
+  std::vector<std::unique_ptr<SourceFile>> scheduleFiles;
   host.write = [&](llvm::StringRef path, auto print) {
     if (path == "-") {
       llvm::raw_string_ostream os(compilation.output);
@@ -91,7 +91,7 @@ void compileText(const SourceFile &source, llvm::ArrayRef<const char *> words,
   };
   if (readOptions(words, options, diagnostics, compilation.status))
     compilation.status =
-        compileAndEmit(options, source, host, scheduleFile, diagnostics);
+        compileAndEmit(options, source, host, scheduleFiles, diagnostics);
   llvm::raw_string_ostream os(compilation.diagnostics);
   renderDiagnostics(options, diagnostics, os, /*colour=*/false);
 }

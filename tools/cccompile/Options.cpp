@@ -106,6 +106,7 @@ private:
   void checkTarget();
   void checkPhases();
   void checkPrefix();
+  void checkSearch();
   void checkMachine();
   void checkPredict();
   void checkTopology();
@@ -177,7 +178,9 @@ void CommandLine::addOutput() {
          "inferred type and layout of each let; mlir (the default), the IR "
          "after --stop-after, else after the schedule that --schedule names, "
          "else after parse; schedule, what is "
-         "applied, as a transform script; scheduled, the IR after it; plan, "
+         "applied, as a transform script, or as a file of schedules if "
+         "--schedule "
+         "auto has found it; scheduled, the IR after it; plan, "
          "what each rank executes; package, the plans with machine code in one "
          "file, for ccrun (also with --stop-after emit); lib, a package as a "
          "static library for applications; header, the program's functions for "
@@ -207,8 +210,25 @@ void CommandLine::addSchedule() {
   app.add_option("--schedule", options.schedule,
                  "the schedule to apply: one of the program's, a file of "
                  "schedules (.ccn) or a transform script (.mlir); without it "
-                 "'default', if there is one")
+                 "'default', if there is one. auto: the one that is fastest by "
+                 "prediction among those that a search finds, for GPUs unless "
+                 "--target or --machine says otherwise; NAME+auto goes on from "
+                 "one by hand; none: the program as written. --explain says "
+                 "what each line that was found saves, --emit schedule writes "
+                 "them as a file of schedules")
       ->type_name("NAME|FILE");
+  app.add_option("--slice-state", options.states,
+                 "with --schedule auto, inout arguments that the search may "
+                 "store in slices, which whoever runs the program then passes")
+      ->type_name("NAME,...")
+      ->delimiter(',');
+  app.add_option("--search-states", options.searchStates,
+                 "with --schedule auto, how many ways to run a program are "
+                 "priced at most, but for some in the end (default 100, fewer "
+                 "of large programs and on many ranks)")
+      ->type_name("N")
+      ->check(
+          expect("an integer from 1 to 1000000", isIntegerFrom(1, 1000000)));
   topology = app.add_option(
       "--topology", options.topology,
       "the GPUs, one for each rank of the mesh, and their links: collectives "
@@ -384,11 +404,12 @@ void CommandLine::checkTarget() {
   bool isGiven = !target.empty();
   bool isPlanned = options.emit == "plan" || options.stopAfter == "select" ||
                    options.stopAfter == "plan" || !options.predict.empty();
-  if (isGiven && !options.emitsCode() && !isPlanned)
+  if (isGiven && !options.emitsCode() && !isPlanned &&
+      !options.searchesSchedule())
     throw CLI::ValidationError(
-        "--target", "expected --predict, --stop-after select or plan, or "
-                    "--emit plan, package, lib, kernels, cuda, ptx or cubin, "
-                    "beside it");
+        "--target", "expected --predict, --schedule auto, --stop-after select "
+                    "or plan, or --emit plan, package, lib, kernels, cuda, ptx "
+                    "or cubin, beside it");
   options.target = isGiven ? *parseTarget(target) : Target();
   if (options.emitsKernels() && isGiven && !options.target.isGpu())
     throw CLI::ValidationError("--target", "expected GPUs with --emit " +
@@ -405,15 +426,18 @@ void CommandLine::checkTarget() {
       (!options.emitsKernels() || options.emit == "kernels"))
     throw CLI::ValidationError("--transport",
                                "expected --emit cuda, ptx or cubin beside it");
-  if (!options.predict.empty() && !isGiven) {
+  options.searchTarget = options.target;
+  if (!isGiven && !options.emitsCode()) {
     // Mistakes in the machine's file are reported when it is read again.
     Result<Machine> machine =
         options.machine ? loadMachine(*options.machine) : Machine();
-    options.target = options.machine && machine && !machine->gpu
-                         ? Target()
-                         : Target::anyGpu();
+    options.searchTarget = options.machine && machine && !machine->gpu
+                               ? Target()
+                               : Target::anyGpu();
+    if (!options.predict.empty())
+      options.target = options.searchTarget;
   }
-  options.target.cpu = *parseCpu(cpu);
+  options.target.cpu = options.searchTarget.cpu = *parseCpu(cpu);
 }
 
 void CommandLine::checkPhases() {
@@ -450,14 +474,27 @@ void CommandLine::checkPrefix() {
                         options.prefix + "'");
 }
 
+void CommandLine::checkSearch() {
+  if (options.searchesSchedule())
+    return;
+  const char *without = !options.states.empty() ? "--slice-state"
+                        : options.searchStates  ? "--search-states"
+                                                : nullptr;
+  if (without)
+    throw CLI::ValidationError(without,
+                               "expected --schedule auto or NAME+auto beside "
+                               "it");
+}
+
 void CommandLine::checkMachine() {
   if (options.machine && !options.explain && options.stopAfter != "select" &&
       options.stopAfter != "plan" && options.emit != "plan" &&
-      !options.emitsCode() && options.predict.empty())
+      !options.emitsCode() && options.predict.empty() &&
+      !options.searchesSchedule())
     throw CLI::ValidationError(
-        "--machine", "expected --explain, --predict, --stop-after select or "
-                     "plan, or --emit plan, package, lib, kernels, cuda, ptx "
-                     "or cubin, beside it");
+        "--machine", "expected --explain, --predict, --schedule auto, "
+                     "--stop-after select or plan, or --emit plan, package, "
+                     "lib, kernels, cuda, ptx or cubin, beside it");
 }
 
 void CommandLine::checkPredict() {
@@ -513,6 +550,7 @@ std::optional<int> CommandLine::parse(int argc, char **argv,
     checkTarget();
     checkPhases();
     checkPrefix();
+    checkSearch();
     checkMachine();
     checkPredict();
     checkTopology();

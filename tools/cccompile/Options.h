@@ -38,11 +38,18 @@ struct Options {
   /// Whether a package gets variants for measurement to choose from.
   bool autotune = false;
   Target target;
+  /// What a schedule is searched for: the target if it is given or code is
+  /// emitted for it, else GPUs, unless the machine has none.
+  Target searchTarget;
   /// How the kernels that are written get at the data of other ranks: "peers"
   /// or "messages"; by default the former.
   std::string transport;
   std::string dumpFolder;
   std::string schedule;
+  /// The arguments that a search may store in slices.
+  std::vector<std::string> states;
+  /// How many ways to run a program it prices at most.
+  std::optional<int64_t> searchStates;
   /// The figures that choices are made by, by name or file; the target's own if
   /// it is not given.
   std::optional<std::string> machine;
@@ -67,6 +74,10 @@ struct Options {
   /// Options that MLIR itself reads, `--mlir-...`.
   std::vector<std::string> mlirArgs;
 
+  /// Whether a schedule may have to be searched for.
+  bool searchesSchedule() const {
+    return schedule == "auto" || schedule.ends_with("+auto");
+  }
   /// Whether the kernels for GPUs are written, as text or compiled.
   bool emitsKernels() const {
     return emit == "kernels" || emit == "cuda" || emit == "ptx" ||

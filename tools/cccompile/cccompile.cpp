@@ -186,7 +186,7 @@ int main(int argc, char **argv) {
     mlir::applyDefaultTimingPassManagerCLOptions(passes);
     return mlir::applyPassManagerCLOptions(passes);
   };
-  std::unique_ptr<SourceFile> scheduleFile;
-  int code = compileAndEmit(options, *source, host, scheduleFile, diagnostics);
+  std::vector<std::unique_ptr<SourceFile>> scheduleFiles;
+  int code = compileAndEmit(options, *source, host, scheduleFiles, diagnostics);
   return finish(code, options, diagnostics);
 }

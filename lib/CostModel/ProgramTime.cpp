@@ -1,0 +1,80 @@
+//===- ProgramTime.cpp - About how long a program takes -------------------===//
+
+#include "lib/CostModel/ProgramTime.h"
+
+#include "lib/CostModel/CostModel.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace ccn;
+
+/// Microseconds of the products in an operation, of which a library runs those
+/// that are in no region.
+static double productUs(Operation *op, const MachineRates &rates) {
+  MeshOp mesh = getMesh(op);
+  double us = 0;
+  op->walk([&](Operation *inner) {
+    if (!isa<MatmulOp, Conv2dOp>(inner))
+      return;
+    auto result = cast<RankedTensorType>(inner->getResult(0).getType()),
+         left = cast<RankedTensorType>(inner->getOperand(0).getType()),
+         right = cast<RankedTensorType>(inner->getOperand(1).getType());
+    auto elements = [&](RankedTensorType type) {
+      return static_cast<double>(bytesOnRank(type, mesh)) /
+             static_cast<double>(elementBytes(type.getElementType()));
+    };
+    // Each multiplication is of a row, a column and what they have in common:
+    // M K, K N and M N are known.
+    double flops =
+        2 * std::sqrt(elements(left) * elements(right) * elements(result));
+    const auto &tflops = inner == op ? rates.libraryTflops : rates.kernelTflops;
+    auto rate = tflops.find(elementTypeName(result.getElementType()));
+    if (rate == tflops.end())
+      rate = tflops.find("f32");
+    us += flops / 1e6 /
+          (isa<Conv2dOp>(inner) ? rates.convolutionTflops : rate->second);
+  });
+  return us;
+}
+
+/// Of a launch: what depends on its size, and what does not.
+struct LaunchTime {
+  double work = 0, fixed = 0;
+};
+
+static LaunchTime timeOf(Operation *op, const MachineRates &rates) {
+  Traffic traffic = trafficOf(op);
+  if (traffic.launches == 0)
+    return {};
+  return {
+      std::max({traffic.memory / 1e3 / rates.readGBps,
+                traffic.received / 1e3 / rates.linkGBps, productUs(op, rates)}),
+      rates.graphLaunchUs +
+          (communicatesAlong(op) ? 2 * rates.barrierUs + rates.linkUs : 0)};
+}
+
+/// Of a pipeline, which runs as fast as its slowest stage once it is filled.
+static double usOf(OverlappedOp op, const MachineRates &rates) {
+  auto chunks = static_cast<double>(op.getChunks());
+  double first = 0, slowest = 0;
+  for (Operation *stage : op.getStages()) {
+    LaunchTime time = timeOf(stage, rates);
+    double us = time.work / chunks + time.fixed + rates.eventUs;
+    first += us;
+    slowest = std::max(slowest, us);
+  }
+  return first + (chunks - 1) * slowest;
+}
+
+double ccn::estimateUs(ProgramOp program, const MachineRates &rates) {
+  double us = rates.runUs;
+  for (Operation &op : program.getBody().front())
+    if (auto overlapped = dyn_cast<OverlappedOp>(op)) {
+      us += usOf(overlapped, rates);
+    } else {
+      LaunchTime time = timeOf(&op, rates);
+      us += time.work + time.fixed;
+    }
+  return us;
+}

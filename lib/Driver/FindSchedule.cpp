@@ -1,0 +1,284 @@
+//===- FindSchedule.cpp - Schedules that nobody wrote ---------------------===//
+
+#include "lib/Driver/FindSchedule.h"
+
+#include "lib/CostModel/ProgramTime.h"
+#include "lib/Frontend/Parser.h"
+#include "lib/Search/Search.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace ccn;
+using namespace ccn::search;
+
+/// What a search adds, and is called.
+static constexpr StringLiteral autoName = "auto", noneName = "none";
+
+/// The schedules of a text.
+static SmallVector<const frontend::ast::ScheduleItem *>
+schedulesOf(const frontend::ast::File &file) {
+  SmallVector<const frontend::ast::ScheduleItem *> items;
+  for (const frontend::ast::Item *item : file.items)
+    if (auto *schedule = dyn_cast<frontend::ast::ScheduleItem>(item))
+      items.push_back(schedule);
+  return items;
+}
+
+ScheduleRequest ccn::readScheduleRequest(StringRef text,
+                                         const SourceFile &source) {
+  ScheduleRequest request;
+  request.name = text.str();
+  if (text != autoName && text != noneName) {
+    request.isSearched = text.consume_back("+auto");
+    request.name = text.str();
+    return request;
+  }
+  if (!isMlir(source)) {
+    Diagnostics silent;
+    std::unique_ptr<frontend::ast::File> file = frontend::parse(source, silent);
+    for (const frontend::ast::ScheduleItem *item : schedulesOf(*file))
+      if (item->name.text == text)
+        return request;
+  }
+  request.name.clear();
+  (text == autoName ? request.isSearched : request.isNone) = true;
+  return request;
+}
+
+namespace {
+
+/// The words of a text, none of which a line may give as a name.
+void addWords(StringRef text, llvm::StringSet<> &words) {
+  auto isPart = [](char c) { return llvm::isAlnum(c) || c == '_'; };
+  while (!text.empty()) {
+    StringRef word = text.take_while(isPart);
+    if (!word.empty())
+      words.insert(word);
+    text = text.drop_front(std::max<size_t>(1, word.size()));
+  }
+}
+
+std::string us(double time) { return llvm::formatv("{0:f1} us", time); }
+
+std::string textOf(const Move &move) {
+  return llvm::join(
+      llvm::map_range(move, [](const Line &line) { return line.text(); }),
+      "; ");
+}
+
+/// Searches for the schedules of one file and writes them.
+class Finder {
+public:
+  Finder(const SourceFile &source, const CompileOptions &options,
+         const FindOptions &findOptions)
+      : source(source), options(options), findOptions(findOptions) {
+    // Names of other schedules are no names of a program.
+    Diagnostics silent;
+    std::unique_ptr<frontend::ast::File> file = frontend::parse(source, silent);
+    for (const frontend::ast::Item *item : file->items) {
+      auto *schedule = dyn_cast<frontend::ast::ScheduleItem>(item);
+      if (!schedule || schedule->name.text == options.lower.schedule)
+        addWords(source.getText(item->range), taken);
+    }
+    if (options.scheduleFile)
+      addWords(options.scheduleFile->getText(), taken);
+  }
+
+  /// Adds the schedule of the program, which is as its schedule by hand left
+  /// it.
+  void find(ProgramOp program);
+  std::unique_ptr<SourceFile> write(bool explains, Diagnostics &diagnostics);
+
+private:
+  struct Remark {
+    /// Of the text.
+    uint32_t line;
+    std::string text;
+  };
+
+  void addLine(const Twine &line) {
+    text += line.str() + "\n";
+    numLines += StringRef(line.str()).count('\n') + 1;
+  }
+  void addByHand(StringRef program);
+  void addMove(const PricedMove &move);
+  void explain(ProgramOp program, const SearchResult &result, uint32_t line);
+  std::optional<double> price(ModuleOp module);
+  int64_t maxPriced(ProgramOp program) const;
+
+  const SourceFile &source;
+  const CompileOptions &options;
+  const FindOptions &findOptions;
+  std::string text;
+  uint32_t numLines = 0;
+  /// The names that lines may not give.
+  llvm::StringSet<> taken;
+  std::vector<Remark> remarks;
+  std::vector<std::string> warnings;
+  /// Why the last program could not be priced.
+  std::string notPriced;
+};
+
+std::optional<double> Finder::price(ModuleOp module) {
+  // As the phases do with a schedule.
+  OwningOpRef<ModuleOp> scheduled(module.clone());
+  PassManager after(module.getContext());
+  OpPassManager unused;
+  addPhasePasses(Phase::Schedule, options, unused, after);
+  after.enableVerifier(options.verifiesPasses);
+  if (failed(after.run(*scheduled)))
+    return std::nullopt;
+  OwningOpRef<ModuleOp> plans = planScheduled(*scheduled, options);
+  if (!plans)
+    return std::nullopt;
+  ProgramOp program = *module.getOps<ProgramOp>().begin();
+  Result<double> us = findOptions.price(*plans, program.getSymName());
+  if (!us) {
+    notPriced = us.message();
+    return std::nullopt;
+  }
+  return *us;
+}
+
+void Finder::addByHand(StringRef program) {
+  const SourceFile &from =
+      options.scheduleFile ? *options.scheduleFile : source;
+  if (options.unscheduled || isMlir(from))
+    return;
+  Diagnostics silent;
+  std::unique_ptr<frontend::ast::File> file = frontend::parse(from, silent);
+  for (const frontend::ast::ScheduleItem *item : schedulesOf(*file)) {
+    if (item->program.text != program ||
+        (!options.scheduleFile && item->name.text != options.lower.schedule))
+      continue;
+    for (const frontend::ast::Directive *directive : item->directives)
+      addLine("  " + from.getText(directive->range));
+  }
+}
+
+void Finder::addMove(const PricedMove &move) {
+  for (const Line &line : move.lines) {
+    std::string written = "  " + line.text();
+    if (&line == &move.lines.back()) {
+      constexpr size_t column = 42;
+      if (written.size() < column)
+        written.resize(column, ' ');
+      written += " // " + us(move.before) + ", now " + us(move.after);
+      remarks.push_back({numLines + 1, "predicted: " + us(move.before) +
+                                           " without this line, " +
+                                           us(move.after) + " with it"});
+    }
+    addLine(written);
+  }
+}
+
+void Finder::explain(ProgramOp program, const SearchResult &result,
+                     uint32_t line) {
+  std::string name = "'" + program.getSymName().str() + "'";
+  remarks.push_back(
+      {line, "search: program " + name + " takes " + us(result.plain) +
+                 " without the lines that were found, and " + us(result.found) +
+                 " with them, by prediction on " + findOptions.machine + "; " +
+                 std::to_string(result.priced) +
+                 " ways to run it were priced, of which it is number " +
+                 std::to_string(result.bestAt) +
+                 (result.isCut ? ", all that the search may" : "") + ", " +
+                 std::to_string(result.equal) +
+                 " were equal to one of these, " +
+                 std::to_string(result.refused) + " refused"});
+  constexpr size_t maxShown = 3;
+  for (const PricedMove &left :
+       ArrayRef(result.left).take_front(std::min(maxShown, result.left.size())))
+    remarks.push_back({line, "left: '" + textOf(left.lines) + "' next, as " +
+                                 name + " would take " + us(left.after)});
+}
+
+/// How many ways to run a program may be priced: to price one takes longer the
+/// more ranks and operations there are.
+int64_t Finder::maxPriced(ProgramOp program) const {
+  if (findOptions.maxPriced)
+    return *findOptions.maxPriced;
+  constexpr double most = 100, least = 10;
+  MeshOp mesh = program.getMesh();
+  auto ranks = static_cast<double>(mesh ? mesh.getNumRanks() : 1),
+       ops = static_cast<double>(
+           llvm::range_size(program.getBody().front().getOperations()));
+  return static_cast<int64_t>(std::clamp(
+      most * std::min(1.0, 24 / (ranks + 16)) * std::min(1.0, 60 / ops), least,
+      most));
+}
+
+void Finder::find(ProgramOp program) {
+  OwningOpRef<ModuleOp> module(program->getParentOfType<ModuleOp>().clone());
+  for (auto other : llvm::make_early_inc_range(module->getOps<ProgramOp>()))
+    if (other.getSymName() != program.getSymName())
+      other.erase();
+  SearchOptions searchOptions;
+  searchOptions.price = [&](ModuleOp changed) { return price(changed); };
+  searchOptions.estimate = [&](ProgramOp changed) {
+    return estimateUs(changed, findOptions.rates);
+  };
+  for (const std::string &state : findOptions.states)
+    searchOptions.states.insert(state);
+  searchOptions.maxPriced = maxPriced(program);
+  searchOptions.taken = taken;
+  FailureOr<SearchResult> result = searchSchedule(*module, searchOptions);
+  uint32_t line = numLines + 1;
+  addLine("schedule " + autoName + " for " + program.getSymName() + " {");
+  addByHand(program.getSymName());
+  if (succeeded(result)) {
+    for (const PricedMove &move : result->moves)
+      addMove(move);
+    explain(program, *result, line);
+  } else {
+    warnings.push_back(
+        "--schedule: expected a program of which times can be predicted, found "
+        "'" +
+        program.getSymName().str() + "'" +
+        (notPriced.empty() ? "" : ": " + notPriced));
+  }
+  addLine("}");
+}
+
+std::unique_ptr<SourceFile> Finder::write(bool explains,
+                                          Diagnostics &diagnostics) {
+  auto file = std::make_unique<SourceFile>(
+      "schedule auto of " + source.getName().str(), std::move(text));
+  diagnostics.addFile(*file);
+  for (const std::string &warning : warnings)
+    diagnostics.report(Severity::Warning, warning);
+  if (explains)
+    for (const Remark &remark : remarks)
+      diagnostics.report(Severity::Remark, file->getName(), remark.line, 1,
+                         remark.text);
+  return file;
+}
+
+} // namespace
+
+CompileStatus ccn::findSchedule(const SourceFile &source, MLIRContext *context,
+                                const CompileOptions &options,
+                                const FindOptions &findOptions,
+                                Diagnostics &diagnostics,
+                                std::unique_ptr<SourceFile> &file) {
+  CompileOptions silent = options;
+  silent.stopAfter = Phase::Schedule;
+  silent.dumpFolder.clear();
+  silent.explain = false;
+  silent.configure = {};
+  silent.verifiesPasses = false;
+  OwningOpRef<ModuleOp> byHand, unused;
+  CompileOptions first = silent;
+  first.onScheduled = [&](ModuleOp module) { byHand = module.clone(); };
+  if (CompileStatus status =
+          compile(source, context, first, diagnostics, unused);
+      status != CompileStatus::Done)
+    return status;
+  Finder finder(source, silent, findOptions);
+  for (ProgramOp program : byHand->getOps<ProgramOp>())
+    finder.find(program);
+  file = finder.write(options.explain, diagnostics);
+  return CompileStatus::Done;
+}

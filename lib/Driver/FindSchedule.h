@@ -1,0 +1,59 @@
+//===- FindSchedule.h - Schedules that nobody wrote -------------*- C++ -*-===//
+//
+// `--schedule auto`: searches for the schedules of a file's programs and writes
+// them as a file of schedules, which is then applied as one written by hand.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_LIB_DRIVER_FINDSCHEDULE_H
+#define CCN_LIB_DRIVER_FINDSCHEDULE_H
+
+#include "lib/Driver/Phases.h"
+#include "lib/Target/MachineRates.h"
+
+#include <memory>
+
+namespace ccn {
+
+struct FindOptions {
+  /// What predicted times are of, for people: "h200".
+  std::string machine;
+  /// Predicted microseconds of a program by its plans of all ranks; fails if it
+  /// cannot run so.
+  std::function<Result<double>(mlir::ModuleOp plans, llvm::StringRef program)>
+      price;
+  /// For estimates of what is worth to be priced.
+  MachineRates rates;
+  /// The arguments that may be stored in slices.
+  std::vector<std::string> states;
+  /// How many ways to run a program are priced at most, but for some in the
+  /// end; without it 100, or fewer of a large program or on many ranks.
+  std::optional<int64_t> maxPriced;
+};
+
+/// The names of schedules that are no names: `auto` is found by a search, which
+/// goes on from schedule `NAME` with `NAME+auto`, and `none` is the program as
+/// written. A schedule of the file that is called so is meant by its name.
+struct ScheduleRequest {
+  /// The schedule by hand: a name, or a file; empty is none.
+  std::string name;
+  bool isSearched = false, isNone = false;
+};
+ScheduleRequest readScheduleRequest(llvm::StringRef text,
+                                    const SourceFile &source);
+
+/// Finds a schedule for each program that is compiled. `options` are those with
+/// which it is compiled, with the schedule from which the search goes on. The
+/// result holds, unless there were errors, schedules named `auto`: `file` must
+/// outlive the diagnostics. A warning says of which program no time can be
+/// predicted; it gets no lines. With options.explain, remarks say what each
+/// line saves by prediction, and what was left.
+CompileStatus findSchedule(const SourceFile &source, mlir::MLIRContext *context,
+                           const CompileOptions &options,
+                           const FindOptions &findOptions,
+                           Diagnostics &diagnostics,
+                           std::unique_ptr<SourceFile> &file);
+
+} // namespace ccn
+
+#endif // CCN_LIB_DRIVER_FINDSCHEDULE_H

@@ -1,0 +1,377 @@
+//===- Search.cpp - The search for a schedule -----------------------------===//
+
+#include "lib/Search/Search.h"
+
+#include "lib/Search/EqualMoves.h"
+
+#include "mlir/IR/OwningOpRef.h"
+
+#include <map>
+#include <set>
+
+using namespace mlir;
+using namespace ccn;
+using namespace ccn::search;
+
+/// Less than this is no gain.
+static constexpr double minGain = 0.002;
+
+namespace {
+
+ProgramOp programOf(ModuleOp module) {
+  return *module.getOps<ProgramOp>().begin();
+}
+
+/// What tells programs apart, but for the names that schedules gave: only of
+/// use in this process.
+class Fingerprint {
+public:
+  explicit Fingerprint(ProgramOp program) { add(program); }
+
+  std::string take() { return std::move(bytes); }
+
+private:
+  void add(const void *pointer) {
+    bytes.append(reinterpret_cast<const char *>(&pointer), sizeof(pointer));
+  }
+  void add(size_t number) {
+    bytes.append(reinterpret_cast<const char *>(&number), sizeof(number));
+  }
+  void add(Value value) {
+    add(numbers.try_emplace(value, numbers.size()).first->second);
+  }
+  void add(Operation *op);
+
+  std::string bytes;
+  llvm::DenseMap<Value, size_t> numbers;
+};
+
+void Fingerprint::add(Operation *op) {
+  add(op->getName().getAsOpaquePointer());
+  for (NamedAttribute attr : op->getDiscardableAttrs())
+    if (attr.getName() != kTagsAttr) {
+      add(attr.getName().getAsOpaquePointer());
+      add(attr.getValue().getAsOpaquePointer());
+    }
+  add(op->getPropertiesAsAttribute().getAsOpaquePointer());
+  add(op->getNumOperands());
+  for (Value operand : op->getOperands())
+    add(operand);
+  add(op->getNumResults());
+  for (Value result : op->getResults()) {
+    add(result);
+    add(result.getType().getAsOpaquePointer());
+  }
+  for (Region &region : op->getRegions())
+    for (Block &inside : region) {
+      add(inside.getNumArguments());
+      for (Value argument : inside.getArguments()) {
+        add(argument);
+        add(argument.getType().getAsOpaquePointer());
+      }
+      for (Operation &inner : inside)
+        add(&inner);
+      add(size_t(0));
+    }
+}
+
+/// Adds the names that lines give, which may stand for nothing.
+void addNames(const Move &move, llvm::StringSet<> &names) {
+  for (const Line &line : move)
+    for (const std::string &name : line.results)
+      names.insert(name);
+}
+
+bool isOrder(const Move &move) {
+  return move.front().primitive == Line::Primitive::Order;
+}
+
+/// The numbers that a line may have instead of its own.
+ArrayRef<int64_t> optionsOf(const Line &line) {
+  static constexpr int64_t chunks[] = {2, 8, 16},
+                           sizes[] = {1 << 20, 1 << 22, 1 << 24, 1 << 26};
+  if (line.primitive == Line::Primitive::Overlap)
+    return chunks;
+  if (line.primitive == Line::Primitive::Bucket)
+    return sizes;
+  return {};
+}
+
+/// A program that was reached.
+struct State {
+  OwningOpRef<ModuleOp> module;
+  double estimate = 0;
+  /// By the price of the program before it, until it is priced.
+  double price = 0;
+  bool isPriced = false;
+  /// The lowest price on the way to it.
+  double lowest = 0;
+  /// The state before, and the move from there; none of the first.
+  size_t from = 0;
+  Move move = {};
+};
+
+class Searcher {
+public:
+  Searcher(ModuleOp module, const SearchOptions &options)
+      : module(module), options(options) {}
+
+  FailureOr<SearchResult> run();
+
+private:
+  std::optional<double> price(ModuleOp changed) {
+    ++result.priced;
+    return options.price(changed);
+  }
+  /// A copy after some lines; null if one is refused.
+  OwningOpRef<ModuleOp> applied(ModuleOp from, const Move &lines);
+  /// A copy after those of joined moves that are not refused, of which `lines`
+  /// gets the lines; null if there are not as many as were joined for.
+  OwningOpRef<ModuleOp> applied(ModuleOp from, const JoinedMoves &moves,
+                                Move &lines);
+  /// The program after moves from the beginning.
+  OwningOpRef<ModuleOp> replayed(ArrayRef<PricedMove> moves);
+  void visit(size_t index);
+  void expand(size_t index);
+  bool isBetter(double price, double than, double gain = minGain) const {
+    return price < than * (1 - gain);
+  }
+  void collect();
+  bool takesPlace(std::vector<PricedMove> moves, double gain);
+  void tune();
+  void takeBack();
+  void account();
+
+  ModuleOp module;
+  const SearchOptions &options;
+  SearchResult result;
+  std::vector<State> states;
+  /// What is not priced yet, by price and number.
+  std::set<std::pair<double, size_t>> open;
+  llvm::StringSet<> seen;
+  size_t best = 0;
+};
+
+OwningOpRef<ModuleOp> Searcher::applied(ModuleOp from, const Move &lines) {
+  OwningOpRef<ModuleOp> copy(from.clone());
+  ProgramOp program = programOf(*copy);
+  for (const Line &line : lines)
+    if (failed(search::apply(line, program,
+                             [&] { return emitError(program.getLoc()); })))
+      return {};
+  return copy;
+}
+
+OwningOpRef<ModuleOp> Searcher::applied(ModuleOp from, const JoinedMoves &moves,
+                                        Move &lines) {
+  OwningOpRef<ModuleOp> changed;
+  size_t accepted = 0;
+  for (const Move &move : moves)
+    if (OwningOpRef<ModuleOp> next = applied(changed ? *changed : from, move)) {
+      changed = std::move(next);
+      llvm::append_range(lines, move);
+      ++accepted;
+    }
+  if (accepted < std::min<size_t>(2, moves.size()))
+    return {};
+  return changed;
+}
+
+OwningOpRef<ModuleOp> Searcher::replayed(ArrayRef<PricedMove> moves) {
+  Move lines;
+  for (const PricedMove &move : moves)
+    llvm::append_range(lines, move.lines);
+  return applied(module, lines);
+}
+
+//===----------------------------------------------------------------------===//
+// Moves from program to program
+//===----------------------------------------------------------------------===//
+
+void Searcher::expand(size_t index) {
+  llvm::StringSet<> taken = options.taken;
+  for (size_t i = index; i != 0; i = states[i].from)
+    addNames(states[i].move, taken);
+  ProgramOp before = programOf(*states[index].module);
+  MoveFinder finder(before, taken, options.states);
+  std::vector<Move> moves = finder.find();
+  // Estimates do not know of orders. They are few, and those that help are as
+  // good before other moves as after them.
+  if (index == 0)
+    llvm::append_range(moves, finder.findOrders());
+  for (const JoinedMoves &joined : joinEqualMoves(moves, before, taken)) {
+    State next;
+    Move move;
+    next.module = applied(*states[index].module, joined, move);
+    if (!next.module) {
+      ++result.refused;
+      continue;
+    }
+    ProgramOp program = programOf(*next.module);
+    if (!seen.insert(Fingerprint(program).take()).second) {
+      ++result.equal;
+      continue;
+    }
+    const State &from = states[index];
+    next.estimate = options.estimate(program);
+    next.price = isOrder(move) ? 0 : from.price * next.estimate / from.estimate;
+    next.lowest = from.lowest;
+    next.from = index;
+    next.move = std::move(move);
+    open.insert({next.price, states.size()});
+    states.push_back(std::move(next));
+  }
+}
+
+void Searcher::visit(size_t index) {
+  State &state = states[index];
+  std::optional<double> us = price(*state.module);
+  if (us) {
+    state.isPriced = true;
+    state.price = *us;
+    if (isBetter(*us, states[best].price)) {
+      best = index;
+      result.bestAt = result.priced;
+    }
+    // An order makes room for nothing.
+    bool isOpen = isOrder(state.move) ? isBetter(*us, state.lowest)
+                                      : *us <= state.lowest * options.relaxed;
+    state.lowest = std::min(state.lowest, *us);
+    if (isOpen)
+      expand(index);
+  } else {
+    ++result.refused;
+  }
+  states[index].module = {};
+}
+
+void Searcher::collect() {
+  result.found = states[best].price;
+  for (size_t i = best; i != 0; i = states[i].from)
+    result.moves.push_back(
+        {states[i].move, states[states[i].from].price, states[i].price});
+  std::reverse(result.moves.begin(), result.moves.end());
+  std::multimap<double, PricedMove> left;
+  for (State &state : states)
+    if (state.isPriced && state.from == best && !state.move.empty())
+      left.emplace(state.price,
+                   PricedMove{state.move, states[best].price, state.price});
+  for (auto &[us, move] : left)
+    result.left.push_back(std::move(move));
+}
+
+//===----------------------------------------------------------------------===//
+// What was found
+//===----------------------------------------------------------------------===//
+
+/// Takes moves in place of those that were found if they are better by `gain`,
+/// which may be negative.
+bool Searcher::takesPlace(std::vector<PricedMove> moves, double gain) {
+  OwningOpRef<ModuleOp> changed = replayed(moves);
+  std::optional<double> us = changed ? price(*changed) : std::nullopt;
+  if (!us || !isBetter(*us, result.found, gain))
+    return false;
+  result.found = *us;
+  result.moves = std::move(moves);
+  return true;
+}
+
+void Searcher::tune() {
+  // The sizes at which algorithms and protocols change have been measured:
+  // where a prediction is no clear gain, they know better.
+  constexpr double minGainOfChoice = 0.05;
+  // Of large programs, as much again as was priced before would be too much.
+  constexpr int64_t atLeast = 10;
+  int64_t last = result.priced + std::max(atLeast, options.maxPriced / 3);
+  for (size_t i = 0; i < result.moves.size(); ++i)
+    for (size_t k = 0; k < result.moves[i].lines.size(); ++k)
+      for (int64_t number : optionsOf(result.moves[i].lines[k])) {
+        if (result.priced >= last)
+          break;
+        std::vector<PricedMove> moves = result.moves;
+        moves[i].lines[k].number = number;
+        takesPlace(std::move(moves), minGain);
+      }
+  OwningOpRef<ModuleOp> found = replayed(result.moves);
+  // Choices have no names.
+  MoveFinder finder(programOf(*found), options.taken, options.states);
+  std::vector<Move> choices = finder.findOrders();
+  llvm::append_range(choices, finder.findChoices());
+  // The one that was chosen for each value, at the end of what was found.
+  std::map<std::string, size_t> chosen;
+  for (const JoinedMoves &joined :
+       joinEqualMoves(choices, programOf(*found), options.taken)) {
+    Move move;
+    if (result.priced >= last || !applied(*found, joined, move))
+      continue;
+    std::string target = isOrder(move) ? "" : move.front().targets.front();
+    double gain = isOrder(move) ? minGain : minGainOfChoice;
+    std::vector<PricedMove> moves = result.moves;
+    auto other = chosen.find(target);
+    if (other != chosen.end())
+      moves[other->second].lines = move;
+    else
+      moves.push_back({move});
+    if (takesPlace(std::move(moves), gain))
+      chosen.try_emplace(target, result.moves.size() - 1);
+  }
+}
+
+/// Drops moves that save nothing.
+void Searcher::takeBack() {
+  for (size_t i = result.moves.size(); i-- > 0;) {
+    std::vector<PricedMove> moves = result.moves;
+    moves.erase(moves.begin() + static_cast<std::ptrdiff_t>(i));
+    takesPlace(std::move(moves), -minGain);
+  }
+}
+
+/// Prices what each move adds to those before it.
+void Searcher::account() {
+  double before = result.plain;
+  for (size_t i = 0; i < result.moves.size(); ++i) {
+    PricedMove &move = result.moves[i];
+    move.before = before;
+    OwningOpRef<ModuleOp> upTo =
+        replayed(ArrayRef(result.moves).take_front(i + 1));
+    move.after = i + 1 == result.moves.size() ? result.found
+                                              : price(*upTo).value_or(before);
+    before = move.after;
+  }
+}
+
+FailureOr<SearchResult> Searcher::run() {
+  ScopedDiagnosticHandler silent(module.getContext(),
+                                 [](Diagnostic &) { return success(); });
+  std::optional<double> plain = price(module);
+  if (!plain)
+    return failure();
+  result.plain = *plain;
+  ProgramOp program = programOf(module);
+  seen.insert(Fingerprint(program).take());
+  State first;
+  first.module = module.clone();
+  first.estimate = options.estimate(program);
+  first.price = first.lowest = *plain;
+  first.isPriced = true;
+  states.push_back(std::move(first));
+  expand(0);
+  while (!open.empty() && result.priced < options.maxPriced) {
+    size_t index = open.begin()->second;
+    open.erase(open.begin());
+    visit(index);
+  }
+  result.isCut = !open.empty();
+  collect();
+  tune();
+  takeBack();
+  account();
+  return std::move(result);
+}
+
+} // namespace
+
+FailureOr<SearchResult> search::searchSchedule(ModuleOp module,
+                                               const SearchOptions &options) {
+  return Searcher(module, options).run();
+}
