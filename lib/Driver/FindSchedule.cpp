@@ -149,13 +149,17 @@ void Finder::addByHand(StringRef program) {
     return;
   Diagnostics silent;
   std::unique_ptr<frontend::ast::File> file = frontend::parse(from, silent);
-  for (const frontend::ast::ScheduleItem *item : schedulesOf(*file)) {
-    if (item->program.text != program ||
-        (!options.scheduleFile && item->name.text != options.lower.schedule))
-      continue;
-    for (const frontend::ast::Directive *directive : item->directives)
-      addLine("  " + from.getText(directive->range));
-  }
+  // Of a file of schedules, the only one for the program or its default.
+  SmallVector<const frontend::ast::ScheduleItem *> items;
+  for (const frontend::ast::ScheduleItem *item : schedulesOf(*file))
+    if (item->program.text == program)
+      items.push_back(item);
+  StringRef name =
+      options.scheduleFile ? "default" : StringRef(options.lower.schedule);
+  for (const frontend::ast::ScheduleItem *item : items)
+    if (item->name.text == name || (options.scheduleFile && items.size() == 1))
+      for (const frontend::ast::Directive *directive : item->directives)
+        addLine("  " + from.getText(directive->range));
 }
 
 void Finder::addMove(const PricedMove &move) {
@@ -211,6 +215,7 @@ int64_t Finder::maxPriced(ProgramOp program) const {
 }
 
 void Finder::find(ProgramOp program) {
+  notPriced.clear();
   OwningOpRef<ModuleOp> module(program->getParentOfType<ModuleOp>().clone());
   for (auto other : llvm::make_early_inc_range(module->getOps<ProgramOp>()))
     if (other.getSymName() != program.getSymName())
@@ -244,8 +249,11 @@ void Finder::find(ProgramOp program) {
 
 std::unique_ptr<SourceFile> Finder::write(bool explains,
                                           Diagnostics &diagnostics) {
+  // In the same folder, as lines by hand may name files.
+  const SourceFile &from =
+      options.scheduleFile ? *options.scheduleFile : source;
   auto file = std::make_unique<SourceFile>(
-      "schedule auto of " + source.getName().str(), std::move(text));
+      from.getName().str() + " (schedule auto)", std::move(text));
   diagnostics.addFile(*file);
   for (const std::string &warning : warnings)
     diagnostics.report(Severity::Warning, warning);
@@ -257,6 +265,24 @@ std::unique_ptr<SourceFile> Finder::write(bool explains,
 }
 
 } // namespace
+
+/// Whether there is an inout argument of each name.
+static CompileStatus checkStates(ModuleOp module, ArrayRef<std::string> states,
+                                 Diagnostics &diagnostics) {
+  SmallVector<StringRef> known;
+  for (ProgramOp program : module.getOps<ProgramOp>())
+    for (unsigned i = 0; i < program.getNumArguments(); ++i)
+      if (program.isInout(i))
+        known.push_back(program.getArgName(i));
+  for (const std::string &state : states)
+    if (!llvm::is_contained(known, state)) {
+      diagnostics.error("--slice-state: expected the name of an inout "
+                        "argument, found '" +
+                        state + "'" + didYouMean(state, known));
+      return CompileStatus::WrongUsage;
+    }
+  return CompileStatus::Done;
+}
 
 CompileStatus ccn::findSchedule(const SourceFile &source, MLIRContext *context,
                                 const CompileOptions &options,
@@ -274,6 +300,10 @@ CompileStatus ccn::findSchedule(const SourceFile &source, MLIRContext *context,
   first.onScheduled = [&](ModuleOp module) { byHand = module.clone(); };
   if (CompileStatus status =
           compile(source, context, first, diagnostics, unused);
+      status != CompileStatus::Done)
+    return status;
+  if (CompileStatus status =
+          checkStates(*byHand, findOptions.states, diagnostics);
       status != CompileStatus::Done)
     return status;
   Finder finder(source, silent, findOptions);

@@ -29,7 +29,7 @@ static void describe(Operation *op, llvm::raw_ostream &os) {
 }
 
 /// What is the same of equal moves.
-static std::string keyOf(const Move &move, ProgramOp program) {
+static std::string keyOf(const Move &move, const NamedOps &named) {
   std::string key;
   llvm::raw_string_ostream os(key);
   for (const Line &line : move) {
@@ -38,7 +38,7 @@ static std::string keyOf(const Move &move, ProgramOp program) {
       os << ';';
       for (const std::string &name : *names) {
         os << ',';
-        for (Operation *op : findByName(program, name))
+        for (Operation *op : named.lookup(name))
           describe(op, os);
       }
     }
@@ -76,6 +76,7 @@ search::joinEqualMoves(ArrayRef<Move> moves, ProgramOp program,
   std::vector<std::vector<const Move *>> groups;
   llvm::StringMap<size_t> numbers;
   llvm::StringSet<> seen;
+  const NamedOps named = findAllNames(program);
   for (const Move &move : moves) {
     // It may have been found in several ways.
     std::string text;
@@ -84,7 +85,7 @@ search::joinEqualMoves(ArrayRef<Move> moves, ProgramOp program,
     if (!seen.insert(text).second)
       continue;
     size_t number =
-        numbers.try_emplace(keyOf(move, program), groups.size()).first->second;
+        numbers.try_emplace(keyOf(move, named), groups.size()).first->second;
     groups.resize(std::max(groups.size(), number + 1));
     groups[number].push_back(&move);
   }

@@ -43,11 +43,12 @@ std::vector<Move> MoveFinder::find() {
   splits();
   reorders();
   sliceStates();
+  std::vector<std::vector<bool>> tried;
   for (const Filter &filter :
        {Filter{true, true, true}, Filter{true, false, true},
         Filter{false, true, true}, Filter{false, false, true},
         Filter{true, false, false}, Filter{false, false, false}})
-    fuses(filter);
+    fuses(filter, tried);
   overlaps();
   buckets();
   return std::move(moves);
@@ -62,18 +63,10 @@ bool MoveFinder::canFuse(ArrayRef<Operation *> ops) {
 }
 
 void MoveFinder::findNames() {
-  llvm::SetVector<StringRef> all;
-  program.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (auto tags = op->getAttrOfType<ArrayAttr>(kTagsAttr))
-      for (auto tag : tags.getAsRange<StringAttr>())
-        all.insert(tag.getValue());
-    if (auto let = op->getAttrOfType<StringAttr>(kLetAttr))
-      all.insert(let.getValue());
-  });
-  for (StringRef name : all) {
+  for (auto &[name, ops] : findAllNames(program)) {
     Named named;
     named.name = name.str();
-    named.all = findByName(program, name);
+    named.all = std::move(ops);
     for (Operation *op : named.all)
       if (!isa<UpdateOp, ConstantOp>(op))
         named.ops.push_back(op);
@@ -386,13 +379,18 @@ MoveFinder::namesOf(ArrayRef<Operation *> set,
   return list;
 }
 
-void MoveFinder::fuses(const Filter &filter) {
+void MoveFinder::fuses(const Filter &filter,
+                       std::vector<std::vector<bool>> &tried) {
   std::vector<bool> allowed;
   for (const Named &named : names)
     allowed.push_back(named.isOpen &&
                       llvm::all_of(named.ops, [&](Operation *op) {
                         return filter.allows(op);
                       }));
+  // Another filter may leave the same.
+  if (llvm::is_contained(tried, allowed))
+    return;
+  tried.push_back(allowed);
   llvm::DenseSet<Operation *> done;
   for (auto [i, named] : llvm::enumerate(names)) {
     if (!allowed[i] || llvm::all_of(named.ops, [&](Operation *op) {

@@ -67,7 +67,8 @@ private:
   void reorders();
   void reorder(const Named &named);
   void sliceStates();
-  void fuses(const Filter &filter);
+  /// `tried` are the names that filters have left so far.
+  void fuses(const Filter &filter, std::vector<std::vector<bool>> &tried);
   /// Adds values to a set as long as one kernel can compute it.
   void grow(const Filter &filter, std::vector<bool> &allowed, OpSet &set);
   bool addTo(OpSet &set, const Named &named, const std::vector<bool> &allowed);

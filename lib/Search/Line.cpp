@@ -33,25 +33,6 @@ static StringRef nameOf(Primitive primitive) {
   llvm_unreachable("all primitives have a name");
 }
 
-unsigned search::numResults(const Line &line) {
-  switch (line.primitive) {
-  case Primitive::Split:
-    return line.word == "hierarchical" ? 3 : 2;
-  case Primitive::Reorder:
-    return 2;
-  case Primitive::Fuse:
-  case Primitive::Overlap:
-  case Primitive::Bucket:
-    return 1;
-  case Primitive::SliceState:
-  case Primitive::Algorithm:
-  case Primitive::Protocol:
-  case Primitive::Order:
-    return 0;
-  }
-  llvm_unreachable("all primitives are handled");
-}
-
 std::string Line::text() const {
   std::string line;
   if (results.size() == 1)

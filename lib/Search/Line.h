@@ -44,9 +44,6 @@ struct Line {
   std::string text() const;
 };
 
-/// How many values a line makes that has no names for them yet.
-unsigned numResults(const Line &line);
-
 /// Changes the program as the line of a schedule does. If that is refused, the
 /// program is as before.
 mlir::LogicalResult apply(const Line &line, ProgramOp program,

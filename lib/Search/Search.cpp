@@ -113,8 +113,8 @@ struct State {
 
 class Searcher {
 public:
-  Searcher(ModuleOp module, const SearchOptions &options)
-      : module(module), options(options) {}
+  Searcher(ModuleOp program, const SearchOptions &options)
+      : original(program.clone()), module(*original), options(options) {}
 
   FailureOr<SearchResult> run();
 
@@ -132,16 +132,19 @@ private:
   /// The program after moves from the beginning.
   OwningOpRef<ModuleOp> replayed(ArrayRef<PricedMove> moves);
   void visit(size_t index);
+  void forget();
   void expand(size_t index);
   bool isBetter(double price, double than, double gain = minGain) const {
     return price < than * (1 - gain);
   }
   void collect();
-  bool takesPlace(std::vector<PricedMove> moves, double gain);
+  bool takesPlace(std::vector<PricedMove> moves, double below);
   void tune();
   void takeBack();
   void account();
 
+  /// A copy, in which stores are forwarded as before each line.
+  OwningOpRef<ModuleOp> original;
   ModuleOp module;
   const SearchOptions &options;
   SearchResult result;
@@ -220,6 +223,19 @@ void Searcher::expand(size_t index) {
     next.move = std::move(move);
     open.insert({next.price, states.size()});
     states.push_back(std::move(next));
+    forget();
+  }
+}
+
+/// Drops what there are too many better ones before, so that it is not priced.
+void Searcher::forget() {
+  auto left = static_cast<size_t>(
+      std::max<int64_t>(options.maxPriced - result.priced, 0));
+  while (open.size() > left) {
+    auto last = std::prev(open.end());
+    states[last->second].module = {};
+    open.erase(last);
+    result.isCut = true;
   }
 }
 
@@ -264,14 +280,15 @@ void Searcher::collect() {
 // What was found
 //===----------------------------------------------------------------------===//
 
-/// Takes moves in place of those that were found if they are better by `gain`,
-/// which may be negative.
-bool Searcher::takesPlace(std::vector<PricedMove> moves, double gain) {
+/// Takes moves in place of those that were found if the program takes less than
+/// `below` then.
+bool Searcher::takesPlace(std::vector<PricedMove> moves, double below) {
   OwningOpRef<ModuleOp> changed = replayed(moves);
   std::optional<double> us = changed ? price(*changed) : std::nullopt;
-  if (!us || !isBetter(*us, result.found, gain))
+  if (!us || *us >= below)
     return false;
   result.found = *us;
+  result.bestAt = result.priced;
   result.moves = std::move(moves);
   return true;
 }
@@ -290,9 +307,11 @@ void Searcher::tune() {
           break;
         std::vector<PricedMove> moves = result.moves;
         moves[i].lines[k].number = number;
-        takesPlace(std::move(moves), minGain);
+        takesPlace(std::move(moves), result.found * (1 - minGain));
       }
   OwningOpRef<ModuleOp> found = replayed(result.moves);
+  if (!found)
+    return;
   // Choices have no names.
   MoveFinder finder(programOf(*found), options.taken, options.states);
   std::vector<Move> choices = finder.findOrders();
@@ -312,17 +331,20 @@ void Searcher::tune() {
       moves[other->second].lines = move;
     else
       moves.push_back({move});
-    if (takesPlace(std::move(moves), gain))
+    if (takesPlace(std::move(moves), result.found * (1 - gain)))
       chosen.try_emplace(target, result.moves.size() - 1);
   }
 }
 
 /// Drops moves that save nothing.
 void Searcher::takeBack() {
+  // All that are taken back together may not cost more than that, either.
+  double below =
+      std::min(result.found * (1 + minGain), result.plain * (1 + 1e-9));
   for (size_t i = result.moves.size(); i-- > 0;) {
     std::vector<PricedMove> moves = result.moves;
     moves.erase(moves.begin() + static_cast<std::ptrdiff_t>(i));
-    takesPlace(std::move(moves), -minGain);
+    takesPlace(std::move(moves), below);
   }
 }
 
@@ -334,8 +356,10 @@ void Searcher::account() {
     move.before = before;
     OwningOpRef<ModuleOp> upTo =
         replayed(ArrayRef(result.moves).take_front(i + 1));
-    move.after = i + 1 == result.moves.size() ? result.found
-                                              : price(*upTo).value_or(before);
+    if (i + 1 == result.moves.size())
+      move.after = result.found;
+    else
+      move.after = upTo ? price(*upTo).value_or(before) : before;
     before = move.after;
   }
 }
@@ -343,10 +367,12 @@ void Searcher::account() {
 FailureOr<SearchResult> Searcher::run() {
   ScopedDiagnosticHandler silent(module.getContext(),
                                  [](Diagnostic &) { return success(); });
+  forwardStores(programOf(module));
   std::optional<double> plain = price(module);
   if (!plain)
     return failure();
   result.plain = *plain;
+  result.bestAt = 1;
   ProgramOp program = programOf(module);
   seen.insert(Fingerprint(program).take());
   State first;
@@ -361,7 +387,7 @@ FailureOr<SearchResult> Searcher::run() {
     open.erase(open.begin());
     visit(index);
   }
-  result.isCut = !open.empty();
+  result.isCut |= !open.empty();
   collect();
   tune();
   takeBack();

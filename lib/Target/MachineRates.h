@@ -1,7 +1,7 @@
 //===- MachineRates.h - How fast a machine is -------------------*- C++ -*-===//
 //
 // The part of a machine's file from which times are predicted (README.md has a
-// table of its fields). No choice of the compiler depends on it.
+// table of its fields). Only the search for schedules decides by them.
 //
 //===----------------------------------------------------------------------===//
 

@@ -27,13 +27,14 @@ static Operation *topLevel(Operation *op, Block *block) {
 /// Whether the operations are connected by using each other's results.
 /// Constants and other common inputs do not connect them.
 static bool isConnected(ArrayRef<Operation *> ops) {
+  llvm::DenseSet<Operation *> set(ops.begin(), ops.end());
   llvm::EquivalenceClasses<Operation *> parts;
   for (Operation *op : ops)
     parts.insert(op);
   for (Operation *op : ops)
     for (Value operand : op->getOperands())
       if (Operation *definer = operand.getDefiningOp())
-        if (llvm::is_contained(ops, definer))
+        if (set.contains(definer))
           parts.unionSets(op, definer);
   return parts.getNumClasses() <= 1;
 }

@@ -55,6 +55,31 @@ OpSet ccn::findByName(ProgramOp program, StringRef name) {
   return ops;
 }
 
+/// Adds the operations of some regions to their names, but for the names
+/// `around`, which regions around them have.
+static void addNamed(MutableArrayRef<Region> regions,
+                     SmallVectorImpl<StringRef> &around, NamedOps &found) {
+  for (Region &region : regions)
+    for (Operation &op : region.getOps()) {
+      size_t before = around.size();
+      forEachName(&op, [&](StringRef name) {
+        if (llvm::is_contained(around, name))
+          return;
+        found[name].push_back(&op);
+        around.push_back(name);
+      });
+      addNamed(op.getRegions(), around, found);
+      around.truncate(before);
+    }
+}
+
+NamedOps ccn::findAllNames(ProgramOp program) {
+  NamedOps found;
+  SmallVector<StringRef> around;
+  addNamed(program->getRegions(), around, found);
+  return found;
+}
+
 SmallVector<OpSet> ccn::findAllByName(ProgramOp program,
                                       ArrayRef<std::string> names) {
   return llvm::map_to_vector(names, [&](const std::string &name) {

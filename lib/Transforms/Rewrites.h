@@ -12,6 +12,7 @@
 #include "dialect/ccn/Ccn.h"
 
 #include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace ccn {
@@ -34,6 +35,9 @@ llvm::StringSet<> namesIn(ProgramOp program);
 /// The operations that a name stands for: those of the program's statement with
 /// that name, or those to which a schedule gave the name.
 OpSet findByName(ProgramOp program, llvm::StringRef name);
+/// The same for all names that the program has.
+using NamedOps = llvm::MapVector<llvm::StringRef, OpSet>;
+NamedOps findAllNames(ProgramOp program);
 /// The same for each of several names.
 llvm::SmallVector<OpSet> findAllByName(ProgramOp program,
                                        llvm::ArrayRef<std::string> names);

@@ -58,7 +58,7 @@ ccn::makeVariants(const SourceFile &source, mlir::MLIRContext *context,
   };
   std::vector<std::string> names = schedulesFor(options.program, source);
   if (!options.schedule.empty()) {
-    add(options.schedule, compileOptions);
+    add(compileOptions.unscheduled ? "" : options.schedule, compileOptions);
     return variants;
   }
   if (llvm::is_contained(names, "default"))

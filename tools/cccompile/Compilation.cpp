@@ -296,6 +296,9 @@ int Compilation::searchSchedule(
   if (int code = exitCode(findSchedule(source, &context, searched, *findOptions,
                                        diagnostics, scheduleFiles.back())))
     return code;
+  // Of a file without programs there is nothing to schedule.
+  if (scheduleFiles.back()->getText().empty())
+    return 0;
   compileOptions.scheduleFile = scheduleFiles.back().get();
   compileOptions.lower.schedule.clear();
   isFound = true;
@@ -408,7 +411,10 @@ int Compilation::writeResult() {
   }
   if (options.emit == "schedule") {
     if (!schedules) {
-      diagnostics.error("expected --schedule to say which one to write");
+      diagnostics.error(compileOptions.unscheduled
+                            ? "--emit schedule: expected --schedule to name a "
+                              "schedule, found 'none'"
+                            : "expected --schedule to say which one to write");
       return 2;
     }
     if (isFound)

@@ -30,8 +30,11 @@ int ccn::verifyFile(const SourceFile &source, mlir::MLIRContext *context,
   if (!schedules) {
     if (options.verify.empty())
       return 0;
-    diagnostics.error("--verify: expected --schedule to say which one, or a "
-                      "schedule 'default' in the file, found none");
+    diagnostics.error(
+        compileOptions.unscheduled
+            ? "--verify: expected --schedule to name a schedule, found 'none'"
+            : "--verify: expected --schedule to say which one, or a schedule "
+              "'default' in the file, found none");
     return 2;
   }
   verify::VerifyOptions verifyOptions;
