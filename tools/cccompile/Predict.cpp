@@ -49,7 +49,7 @@ std::optional<FindOptions> ccn::predictingSearch(const Options &options,
                                                  const Target &target,
                                                  const Machine &machine,
                                                  Diagnostics &diagnostics) {
-  Machine figures = machine.orOf(target);
+  const Machine &figures = machine.orOf(target);
   Result<MachineRates> rates = loadRates(options, figures);
   if (!rates) {
     diagnostics.error(rates.message());
