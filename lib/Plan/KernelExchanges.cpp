@@ -19,25 +19,33 @@ LogicalResult Kernel::lowerExchange(CommunicateOp op, const Geometry &geometry,
   ArrayRef<int64_t> group = geometry.group.getRanks();
   bool blocksIn = hasBlocks(op.getCollective(), /*isInput=*/true),
        blocksOut = hasBlocks(op.getCollective(), /*isInput=*/false);
-  // The boxes that `giver` holds and `taker` needs, in elements of the whole
-  // tensor.
+  // The boxes that each rank holds and needs, in elements of the whole tensor.
+  MeshOp mesh = planner.getMesh();
+  SmallVector<SmallVector<TensorPart>> held, needed;
+  for (int64_t member = 0; member < mesh.getNumRanks(); ++member) {
+    held.push_back(boxesOf(geometry.from, input, member));
+    if (blocksIn || blocksOut)
+      needed.push_back(boxesOf(geometry.to, result, member));
+  }
   auto common = [&](int64_t giver, int64_t taker) {
     SmallVector<TensorPart> boxes;
-    for (const TensorPart &given : boxesOf(geometry.from, input, giver))
-      for (const TensorPart &taken : boxesOf(geometry.to, result, taker))
+    for (const TensorPart &given : held[static_cast<size_t>(giver)])
+      for (const TensorPart &taken : needed[static_cast<size_t>(taker)])
         if (std::optional<TensorPart> both = intersect(given, taken))
           boxes.push_back(*both);
     return boxes;
   };
   // The largest block on any rank.
   int64_t largest = 0;
-  for (int64_t member = 0; member < planner.getMesh().getNumRanks(); ++member)
-    for (int64_t other :
-         planner.getMesh().getGroup(member, op.getAxes().getNames()))
-      largest = std::max(
-          largest, countBoxes(blocksIn || blocksOut
-                                  ? common(member, other)
-                                  : boxesOf(geometry.from, input, member)));
+  for (int64_t member = 0; member < mesh.getNumRanks(); ++member) {
+    if (!blocksIn && !blocksOut) {
+      largest =
+          std::max(largest, countBoxes(held[static_cast<size_t>(member)]));
+      continue;
+    }
+    for (int64_t other : mesh.getGroup(member, op.getAxes().getNames()))
+      largest = std::max(largest, countBoxes(common(member, other)));
+  }
   auto members = static_cast<int64_t>(group.size());
   Type element = Planner::elementOf(input);
   auto makeBuffer = [&](bool blocks) {
