@@ -447,7 +447,8 @@ ccn::synth::balancedTrees(const Fabric &fabric, CollectiveKind kind,
   bool gathers = kind != CollectiveKind::ReduceScatter;
   bool reduces = kind != CollectiveKind::AllGather;
   if (gathers && reduces && kind != CollectiveKind::AllReduce)
-    return error("trees make all_gather, reduce_scatter and all_reduce, not " +
+    return error(std::string("trees ") + (wanted.empty() ? "" : "of groups ") +
+                 "make all_gather, reduce_scatter and all_reduce, not " +
                  std::string(kindName(kind)));
   if (gathers && reduces)
     for (const std::vector<int> &group : groups)

@@ -199,6 +199,40 @@ std::string ccn::synth::verify(const Certificate &c) {
   return "";
 }
 
+std::optional<CollectiveKind> ccn::synth::kindOf(const Collective &c) {
+  std::optional<CollectiveKind> kind = parseCollectiveKind(c.name);
+  if (!kind || c.chunks.empty())
+    return std::nullopt;
+  auto isRight = [&](const Result<Collective> &made) {
+    return made && made->combining == c.combining &&
+           made->bufferChunks == c.bufferChunks &&
+           std::equal(made->chunks.begin(), made->chunks.end(),
+                      c.chunks.begin(), c.chunks.end(),
+                      [](const ChunkRelation &a, const ChunkRelation &b) {
+                        return a.pre == b.pre && a.post == b.post;
+                      });
+  };
+  if (kind == CollectiveKind::AllToAllV) {
+    Counts counts(c.ranks, std::vector<int>(c.ranks));
+    for (const ChunkRelation &chunk : c.chunks) {
+      if (chunk.pre.size() != 1 || chunk.post.size() != 1)
+        return std::nullopt;
+      ++counts[chunk.pre[0]][chunk.post[0]];
+    }
+    return isRight(makeAllToAllV(counts, 1)) ? kind : std::nullopt;
+  }
+  // The buffer has the chunks of one node or of all; the root, if there is
+  // one, is where the first chunk comes from or goes to.
+  const ChunkRelation &first = c.chunks.front();
+  for (int nodes : {1, c.ranks})
+    for (int root :
+         {first.pre.front(), first.post.empty() ? 0 : first.post.front()})
+      if (c.bufferChunks % nodes == 0 &&
+          isRight(makeCollective(*kind, c.ranks, c.bufferChunks / nodes, root)))
+        return kind;
+  return std::nullopt;
+}
+
 bool ccn::synth::isCertificate(std::string_view text) {
   return text.substr(0, 200).find("\"ccn_certificate\"") !=
          std::string_view::npos;

@@ -13,6 +13,7 @@
 #include "synth/Collective.h"
 #include "synth/Topology.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,10 @@ bool isCertificate(std::string_view text);
 std::string writeCertificate(const Certificate &certificate);
 Result<Certificate> parseCertificate(std::string_view text,
                                      std::string_view where);
+
+/// The kind of collective that a relation is, if it has the name of a kind and
+/// the chunks that this kind has.
+std::optional<CollectiveKind> kindOf(const Collective &collective);
 
 /// Empty if the proof shows the claims; else what is wrong.
 std::string verify(const Certificate &certificate);

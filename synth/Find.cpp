@@ -12,6 +12,7 @@
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <thread>
 
 using namespace ccn;
@@ -197,21 +198,36 @@ Result<FindResult> Search::result() {
   return result;
 }
 
+/// The chunks a node of an all_to_all, as many for each rank of a group.
+int leastChunks(int ranks, const Groups &groups) {
+  if (groups.empty())
+    return ranks;
+  constexpr size_t most = 1 << 24;
+  size_t common = 1;
+  for (const std::vector<int> &group : groups)
+    common = std::min(std::lcm(common, group.size()), most);
+  return static_cast<int>(common);
+}
+
 } // namespace
 
 Result<FindResult> ccn::synth::findSchedule(
     const Fabric &fabric,
     const std::function<Result<Collective>(int)> &collectiveOf,
     const FindOptions &options) {
-  Result<Collective> smallest = collectiveOf(1);
-  if (!smallest)
-    smallest = collectiveOf(fabric.ranks);
+  int granule = 1;
+  Result<Collective> smallest = collectiveOf(granule);
+  if (!smallest) {
+    granule = leastChunks(fabric.ranks, options.groups);
+    smallest = collectiveOf(granule);
+  }
   if (!smallest)
     return smallest.status();
   // Threads that do not end in time keep what they use.
   auto search = std::make_shared<Search>();
   search->fabric = std::make_shared<const Fabric>(fabric);
   search->collective = *smallest;
+  search->granule = granule;
   search->collectiveOf = collectiveOf;
   search->bytes = options.bytes;
   search->seed = options.seed;

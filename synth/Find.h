@@ -121,6 +121,8 @@ public:
   std::shared_ptr<const Fabric> fabric;
   /// With the fewest chunks there are.
   Collective collective;
+  /// How many chunks a node these are, of which there are only multiples.
+  int granule = 1;
   std::function<Result<Collective>(int)> collectiveOf;
   /// As in FindOptions.
   double bytes = 0;

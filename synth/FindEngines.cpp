@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <queue>
 #include <random>
 #include <thread>
@@ -117,8 +118,13 @@ double leastLatency(const Topology &t) {
 double timeOf(const FindSearch &search, double roundsPerChunk) {
   const Fabric &fabric = *search.fabric;
   const Topology &t = fabric.topology;
-  // Capacities are rounded to whole units, and a link may carry more.
+  // Capacities are rounded to whole units; a link or an edge set may carry
+  // more.
   double rounding = 1;
+  for (const EdgeSet &set : t.edgeSets)
+    rounding =
+        std::min(rounding, std::floor(set.gbps / fabric.unitGBps + 1e-6) *
+                               fabric.unitGBps / set.gbps);
   for (size_t l = 0; l < t.links.size(); ++l)
     rounding = std::min(rounding,
                         fabric.linkCap[l] * fabric.unitGBps / t.links[l].gbps);
@@ -131,12 +137,11 @@ double timeOf(const FindSearch &search, double roundsPerChunk) {
 /// A sum that all ranks need takes 2 (ranks - 1) sends of each byte, and every
 /// send enters a host.
 void boundSends(FindSearch &search) {
-  const Fabric &fabric = *search.fabric;
-  const Topology &t = fabric.topology;
+  const Topology &t = search.fabric->topology;
   double into = 0;
   for (const Link &link : t.links)
     into += t.nodes[link.dst].isHost() ? link.gbps : 0;
-  int sends = 2 * (fabric.ranks - 1);
+  int sends = 2 * (search.fabric->ranks - 1);
   if (sends == 0)
     return;
   search.raiseBound(timeOf(search, 0) + sends * search.bytes / (into * 1000),
@@ -198,8 +203,7 @@ void direct(FindSearch &search) {
   using enum CollectiveKind;
   const int ways = parallelWays(fabric);
   for (int chunks = 1; chunks <= ways; chunks += std::max(1, ways - 1)) {
-    int granule = search.collective.chunksPerNode;
-    Result<Collective> coll = search.collectiveOf(chunks * granule);
+    Result<Collective> coll = search.collectiveOf(chunks * search.granule);
     if (!coll)
       return;
     int64_t sends = 0;
@@ -396,6 +400,9 @@ void relays(FindSearch &search) {
   else
     for (int rank = 0; rank < coll.ranks; ++rank)
       nodes[0].push_back(rank);
+  if (expectedSends(*search.fabric, coll.kind,
+                    static_cast<int64_t>(nodes[0].size())) > maxSends)
+    return;
   offerPieces(search, "relays", "piece", 1024, [&](Fabric &machine, int n) {
     return scheduleByCopies(
         machine, coll.kind, coll.root, [&](const Fabric &, CollectiveKind) {
@@ -444,11 +451,9 @@ void growTrees(FindSearch &search) {
 
 /// Point-to-point traffic that is balanced over the NICs of each node.
 void nodes(FindSearch &search) {
-  int unit = search.collective.kind == CollectiveKind::AllToAll
-                 ? search.fabric->ranks
-                 : 1;
-  Result<NodeBalanced> made = nodeBalanced(
-      *search.fabric, [&](int k) { return search.collectiveOf(k * unit); });
+  Result<NodeBalanced> made = nodeBalanced(*search.fabric, [&](int k) {
+    return search.collectiveOf(k * search.granule);
+  });
   if (!made)
     return;
   search.offer("nodes", "balanced nodes, " + counted(made->multiplier, "time"),
@@ -456,9 +461,6 @@ void nodes(FindSearch &search) {
 }
 
 void flows(FindSearch &search) {
-  int unit = search.collective.kind == CollectiveKind::AllToAll
-                 ? search.fabric->ranks
-                 : 1;
   for (int multiplier : {0, 1, 2, 4}) {
     if (search.limits.expired())
       return;
@@ -467,7 +469,8 @@ void flows(FindSearch &search) {
     options.multiplier = multiplier;
     options.limits = search.limits;
     Result<FlowScheduleResult> result = flowSchedule(
-        *fabric, [&](int k) { return search.collectiveOf(k * unit); }, options);
+        *fabric, [&](int k) { return search.collectiveOf(k * search.granule); },
+        options);
     if (!result)
       return;
     search.raiseBound(
@@ -486,6 +489,7 @@ void frontier(FindSearch &search) {
   options.solve.seed = search.seed;
   options.solve.exhaustive = false;
   options.solve.maxConflicts = 30000;
+  options.granule = search.granule;
   options.onPoint = [&](const ParetoPoint &point) {
     search.offer("frontier",
                  "frontier (" + std::to_string(point.chunks) + "," +

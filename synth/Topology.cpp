@@ -123,11 +123,18 @@ std::string ccn::synth::validate(const Topology &topology) {
       return at + wrong;
     if (set.links.empty())
       return at + "expected at least one link, found none";
-    for (int link : set.links)
-      if (link < 0 || link >= static_cast<int>(topology.links.size()))
+    std::set<int> members;
+    for (int l : set.links) {
+      if (l < 0 || l >= static_cast<int>(topology.links.size()))
         return at + "expected links 0 to " +
                std::to_string(static_cast<int>(topology.links.size()) - 1) +
-               ", found " + std::to_string(link);
+               ", found " + std::to_string(l);
+      const Link &link = topology.links[l];
+      if (!members.insert(l).second)
+        return at + "expected each link once, found that from \"" +
+               topology.nodes[link.src].name + "\" to \"" +
+               topology.nodes[link.dst].name + "\" twice";
+    }
   }
   return "";
 }

@@ -2,12 +2,29 @@
 
 #include "lib/CostModel/ProgramTime.h"
 
+#include "dialect/ccn/Placement.h"
 #include "lib/CostModel/CostModel.h"
 
-#include <cmath>
+#include <algorithm>
 
 using namespace mlir;
 using namespace ccn;
+
+/// How many products an element of the result sums on a rank: a row of the left
+/// operand with a column of the right one, or a filter. An operand that is
+/// replicated is sliced for free as the other is.
+static double summed(RankedTensorType left, RankedTensorType right, MeshOp mesh,
+                     bool isConvolution) {
+  TensorPart a = partOf(left, mesh, /*rank=*/0),
+             b = partOf(right, mesh, /*rank=*/0);
+  auto least = [](SliceBounds x, SliceBounds y) {
+    return static_cast<double>(std::min(x.size, y.size));
+  };
+  if (isConvolution)
+    return least(a[1], b[1]) * static_cast<double>(b[2].size) *
+           static_cast<double>(b[3].size);
+  return least(a.back(), b[b.size() - 2]);
+}
 
 /// Microseconds of the products in an operation, of which a library runs those
 /// that are in no region.
@@ -24,10 +41,8 @@ static double productUs(Operation *op, const MachineRates &rates) {
       return static_cast<double>(bytesOnRank(type, mesh)) /
              static_cast<double>(elementBytes(type.getElementType()));
     };
-    // Each multiplication is of a row, a column and what they have in common:
-    // M K, K N and M N are known.
     double flops =
-        2 * std::sqrt(elements(left) * elements(right) * elements(result));
+        2 * elements(result) * summed(left, right, mesh, isa<Conv2dOp>(inner));
     const auto &tflops = inner == op ? rates.libraryTflops : rates.kernelTflops;
     auto rate = tflops.find(elementTypeName(result.getElementType()));
     if (rate == tflops.end())

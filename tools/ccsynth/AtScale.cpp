@@ -329,7 +329,10 @@ int runFlows(const FlowsCommand &c) {
   Result<std::vector<double>> bytes = parseSizes(c.sizes);
   if (!bytes)
     return fail(bytes.status(), Usage);
-  Result<Fabric> fabric = c.problem.fabric();
+  Result<Topology> machine = c.problem.machine();
+  if (!machine)
+    return fail(machine.status());
+  Result<Fabric> fabric = c.problem.fabricOf(*machine);
   if (!fabric)
     return fail(fabric.status());
   auto begin = std::chrono::steady_clock::now();
@@ -352,7 +355,7 @@ int runFlows(const FlowsCommand &c) {
     Fraction rate = flows->bound;
     if (!flows->lengths.empty())
       rate = Fraction(rate.num, rate.den * one->chunksPerNode);
-    if (int code = emitCertificate(c.certificate, *fabric, *one, rate,
+    if (int code = emitCertificate(c.certificate, *machine, *fabric, *one, rate,
                                    flows->cut, {}, flows->lengths))
       return code;
   }
@@ -369,7 +372,9 @@ int runFlows(const FlowsCommand &c) {
       flows->bound.str().c_str(), flows->multiplier, flows->proof.c_str(),
       least > 0 ? 100 * least / roundsOfSteps(*fabric, schedule) : 100.0,
       flows->remark.c_str());
-  if (!bytes->empty()) {
+  // A certificate on standard output stands there alone.
+  bool alone = c.certificate == "-";
+  if (!bytes->empty() && !alone) {
     if (int code = printTimes(schedule, *fabric, *bytes))
       return code;
     double buffer = bytes->back();
@@ -384,7 +389,7 @@ int runFlows(const FlowsCommand &c) {
   }
   if (int code = drawGantt(c.gantt, schedule, *fabric, *bytes))
     return code;
-  if (c.output.empty() && (c.quiet || !bytes->empty()))
+  if (c.output.empty() && (c.quiet || !bytes->empty() || alone))
     return Done;
   return emit(c.output, writeSchedule(schedule, &*fabric));
 }

@@ -145,13 +145,18 @@ Result<Topology> Problem::machine() const {
 }
 
 Result<Fabric> Problem::fabric(bool countsChunks) const {
-  if (!std::isfinite(unit))
-    return error("--unit: expected GB/s, found ", unit);
   Result<Topology> loaded = machine();
   if (!loaded)
     return loaded.status();
-  double known = unit > 0 || !countsChunks ? unit : unitForSteps(*loaded);
-  Result<Fabric> result = makeFabric(*loaded, known);
+  return fabricOf(*loaded, countsChunks);
+}
+
+Result<Fabric> Problem::fabricOf(const Topology &loaded,
+                                 bool countsChunks) const {
+  if (!std::isfinite(unit))
+    return error("--unit: expected GB/s, found ", unit);
+  double known = unit > 0 || !countsChunks ? unit : unitForSteps(loaded);
+  Result<Fabric> result = makeFabric(loaded, known);
   if (result)
     printNotes(result->topology.notes);
   return result;
@@ -247,42 +252,6 @@ int runTopologies(const std::string &name, const ImportOptions &options,
   return emit(output, writeTopology(*topology));
 }
 
-int runBound(const Problem &problem, bool json,
-             const std::string &certificate) {
-  Result<Fabric> fabric = problem.fabric();
-  if (!fabric)
-    return fail(fabric.status());
-  // Rounds are per chunk anyway.
-  Result<Collective> collective =
-      problem.load(*fabric, problem.granule(fabric->ranks));
-  if (!collective)
-    return fail(collective.status());
-  StepBound steps = stepBound(*fabric, *collective);
-  RoundBound rounds = roundBound(*fabric, *collective);
-  if (!certificate.empty())
-    if (int code = emitCertificate(certificate, *fabric, *collective,
-                                   rounds.roundsPerChunk, rounds, steps, {}))
-      return code;
-  if (!json) {
-    std::cout << "steps: " << describe(steps, *fabric) << "\n"
-              << "rounds: " << describe(rounds, *fabric) << "\n";
-    return Done;
-  }
-  nlohmann::ordered_json out;
-  out["steps"] = steps.steps;
-  for (int h : steps.path)
-    out["path"].push_back(fabric->hostName(h));
-  out["rounds_per_chunk"] = rounds.roundsPerChunk.str();
-  out["cut"] = nlohmann::json::array();
-  for (int v : rounds.nodes)
-    out["cut"].push_back(fabric->topology.nodes[v].name);
-  out["demand"] = rounds.demand;
-  out["capacity"] = rounds.capacity;
-  out["exact"] = rounds.exact;
-  std::cout << out.dump(2) << "\n";
-  return Done;
-}
-
 /// Loads a schedule, and the fabric if one is named.
 namespace {
 struct Loaded {
@@ -291,8 +260,13 @@ struct Loaded {
 };
 } // namespace
 
+static std::string placeOf(const std::string &file) {
+  return file == "-" ? "<stdin>" : file;
+}
+
 static Result<Loaded> loadSchedule(const Problem &problem,
-                                   const std::string &file) {
+                                   const std::string &file,
+                                   const Result<std::string> &text) {
   Loaded loaded;
   if (problem.topology.empty() && !problem.without.empty())
     return error("--without: expected a topology (-t), found none");
@@ -302,12 +276,10 @@ static Result<Loaded> loadSchedule(const Problem &problem,
       return fabric.status();
     loaded.fabric = std::move(*fabric);
   }
-  Result<std::string> text = readFile(file);
   if (!text)
     return text.status();
-  Result<Schedule> schedule =
-      parseSchedule(*text, file == "-" ? "<stdin>" : file,
-                    loaded.fabric ? &*loaded.fabric : nullptr);
+  Result<Schedule> schedule = parseSchedule(
+      *text, placeOf(file), loaded.fabric ? &*loaded.fabric : nullptr);
   if (!schedule)
     return schedule.status();
   loaded.schedule = std::move(*schedule);
@@ -350,7 +322,7 @@ int runConvert(const ConvertCommand &c) {
   Result<std::string> text = readFile(c.input);
   if (!text)
     return fail(text.status());
-  std::string where = c.input == "-" ? "<stdin>" : c.input;
+  std::string where = placeOf(c.input);
   if (c.to == "schedule") {
     Result<Schedule> schedule = importSchedule(*text, where);
     if (!schedule)
@@ -424,26 +396,22 @@ static int checkPlanFile(const std::string &text, const std::string &file) {
 }
 
 int runCheck(const Problem &problem, const std::string &file) {
-  if (file != "-") {
-    Result<std::string> text = readFile(file);
-    if (!text)
-      return fail(text.status());
-    if (isCertificate(*text))
-      return checkCertificate(*text, file);
-    if (isPlan(*text)) {
-      if (!problem.topology.empty())
-        return fail("--topology: an MSCCL++ plan names no links to check",
-                    Usage);
-      return checkPlanFile(*text, file);
-    }
-    if (isXml(*text)) {
-      if (!problem.topology.empty())
-        return fail("--topology: an MSCCL program names no links to check",
-                    Usage);
-      return checkXml(*text, file);
-    }
+  Result<std::string> text = readFile(file);
+  if (!text)
+    return fail(text.status());
+  if (isCertificate(*text))
+    return checkCertificate(problem, *text, placeOf(file));
+  bool plan = isPlan(*text);
+  if (plan || isXml(*text)) {
+    if (!problem.topology.empty())
+      return fail("--topology: an " +
+                      std::string(plan ? "MSCCL++ plan" : "MSCCL program") +
+                      " names no links to check",
+                  Usage);
+    return plan ? checkPlanFile(*text, placeOf(file))
+                : checkXml(*text, placeOf(file));
   }
-  Result<Loaded> loaded = loadSchedule(problem, file);
+  Result<Loaded> loaded = loadSchedule(problem, file, text);
   if (!loaded)
     return fail(loaded.status());
   const Schedule &s = loaded->schedule;
@@ -521,7 +489,7 @@ int runSimulate(const Problem &problem, const std::string &file,
   Result<std::vector<double>> bytes = parseSizes(sizes);
   if (!bytes)
     return fail(bytes.status(), Usage);
-  Result<Loaded> loaded = loadSchedule(problem, file);
+  Result<Loaded> loaded = loadSchedule(problem, file, readFile(file));
   if (!loaded)
     return fail(loaded.status());
   std::string wrong = check(loaded->schedule, &*loaded->fabric);

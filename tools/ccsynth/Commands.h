@@ -54,15 +54,16 @@ int printTimes(const Schedule &schedule, const Fabric &fabric,
 int drawGantt(const std::string &path, const Schedule &schedule,
               const Fabric &fabric, const std::vector<double> &bytes);
 
-/// Writes what proves a bound: the rate in rounds a chunk, by lengths of links
-/// if there are any, else as `rounds` says; and the bound of steps, if its path
-/// is not empty. Verifies it first.
-int emitCertificate(const std::string &path, const Fabric &fabric,
-                    const Collective &collective, const Fraction &rate,
-                    const RoundBound &rounds, const StepBound &steps,
+/// Writes what proves a bound on `machine`, of which `fabric` was made: the
+/// rate in rounds a chunk, by lengths of links if there are any, else as
+/// `rounds` says; and the bound of steps, if its path is not empty. Verifies it
+/// first. Where the fabric's capacities are rounded, less is claimed: what the
+/// proof shows for those of the machine.
+int emitCertificate(const std::string &path, const Topology &machine,
+                    const Fabric &fabric, const Collective &collective,
+                    const Fraction &rate, const RoundBound &rounds,
+                    const StepBound &steps,
                     const std::vector<int64_t> &lengths);
-/// Verifies a certificate's text.
-int checkCertificate(const std::string &text, const std::string &file);
 
 /// Adds --without.
 inline void addWithout(CLI::App *app, std::vector<std::string> &without) {
@@ -126,7 +127,14 @@ struct Problem {
   /// The machine in units. Where chunks are searched for one by one, capacities
   /// without a coarse common divisor are rounded, which a note says.
   Result<Fabric> fabric(bool countsChunks = false) const;
+  Result<Fabric> fabricOf(const Topology &loaded,
+                          bool countsChunks = false) const;
 };
+
+/// Verifies a certificate's text, and that it is about the problem's machine,
+/// if that is given.
+int checkCertificate(const Problem &problem, const std::string &text,
+                     const std::string &file);
 
 struct SolveCommand {
   Problem problem;
