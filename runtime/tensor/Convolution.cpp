@@ -9,6 +9,8 @@
 
 #include "runtime/tensor/Blocks.h"
 
+#include <type_traits>
+
 namespace ccn::runtime {
 
 bool ConvolutionAxis::setResult() {
@@ -43,11 +45,23 @@ template <typename T> struct Convolution {
     for (int64_t c = 0; c < sizes.channels; ++c)
       for (int64_t u = 0; u < vertical.filter; ++u) {
         auto [begin, end] = vertical.inside(u);
+        int64_t firstWeight = ((o * sizes.channels + c) * vertical.filter + u) *
+                              sizes.horizontal.filter;
         if (y >= begin && y < end)
-          addTaps(c, y * vertical.stride + u - vertical.before,
-                  ((o * sizes.channels + c) * vertical.filter + u) *
-                      sizes.horizontal.filter);
+          addTaps(c, y * vertical.stride + u - vertical.before, firstWeight);
+        else
+          for (int64_t v = 0; v < sizes.horizontal.filter; ++v)
+            addPadding(weights[firstWeight + v], 0, sizes.horizontal.result);
       }
+  }
+
+  /// Adds the products of a weight with zeros around the image to some sums:
+  /// NaN if the weight is infinite or NaN, else nothing.
+  void addPadding(T weight, int64_t begin, int64_t end) const {
+    if constexpr (std::is_floating_point_v<T>)
+      if (T product = weight * T(0); product != 0)
+        for (int64_t j = begin; j < end; ++j)
+          sums[j] += product;
   }
 
   /// Adds the products of one row of a filter with one row of the image.
@@ -58,10 +72,12 @@ template <typename T> struct Convolution {
     for (int64_t v = 0; v < axis.filter; ++v) {
       T weight = weights[firstWeight + v];
       auto [begin, end] = axis.inside(v);
+      addPadding(weight, 0, begin);
       for (int64_t j = begin; j < end; ++j)
         sums[j] = addWrapping(
             sums[j],
             multiplyWrapping(weight, in[j * axis.stride + v - axis.before]));
+      addPadding(weight, end, axis.result);
     }
   }
 };

@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <random>
 
 namespace cuda {
@@ -253,7 +254,9 @@ TEST(CudaProducts, LongSumsOfFloats) {
 // Convolutions
 //===----------------------------------------------------------------------===//
 
-template <typename T> void convolves(cuda::ConvolutionShape shape) {
+/// The first weight is `first`, if that is given.
+template <typename T>
+void convolves(cuda::ConvolutionShape shape, std::optional<float> first = {}) {
   std::mt19937 random(11);
   runtime::ConvolutionSizes sizes{shape.images,
                                   shape.channels,
@@ -270,6 +273,8 @@ template <typename T> void convolves(cuda::ConvolutionShape shape) {
   std::vector<T> w = numbers<T>(shape.filters * shape.channels *
                                     shape.filterHeight * shape.filterWidth,
                                 random);
+  if (first)
+    w.front() = cuda::Compute<T>::store(*first);
   std::vector<T> found = numbers<T>(shape.images * shape.filters *
                                         shape.resultHeight * shape.resultWidth,
                                     random);
@@ -292,6 +297,9 @@ template <typename T> void convolvesAll() {
   convolves<T>({1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 0});
   convolves<T>({1, 0, 4, 4, 2, 3, 3, 0, 0, 1, 0});
   convolves<T>({1, 2, 2, 2, 2, 3, 3, 0, 0, 1, 0});
+  // Padding times infinity is NaN.
+  if constexpr (!std::is_integral_v<T>)
+    convolves<T>({2, 3, 9, 11, 5, 3, 3, 0, 0, 1, 1}, INFINITY);
 }
 
 TEST(CudaProducts, Convolution) {

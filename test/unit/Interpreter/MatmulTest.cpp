@@ -176,6 +176,23 @@ TEST(Conv2d, AgainstDirectLoops) {
     }
 }
 
+// As kernels have it, which multiply all that a filter covers.
+TEST(Conv2d, PaddingIsZeroForAnyWeight) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  HostTensor x = floats(F32, {1, 1, 2, 2}, {1, 2, 3, 4});
+  for (double weight : {inf, -inf, std::numeric_limits<double>::quiet_NaN()}) {
+    HostTensor y = get(conv2d(x, floats(F32, {1, 1, 2, 2}, {weight, 1, 1, 1}),
+                              {1, 1, 1, 1, 1, 1}));
+    for (int64_t i = 0; i < 9; ++i) {
+      bool isAround = i < 3 || i % 3 == 0;
+      if (isAround || std::isnan(weight))
+        EXPECT_TRUE(std::isnan(y.doubleAt(i))) << i;
+      else
+        EXPECT_EQ(y.doubleAt(i), weight) << i;
+    }
+  }
+}
+
 TEST(Conv2d, Errors) {
   HostTensor x = iota(F32, {1, 2, 3, 3}), w = iota(F32, {1, 2, 2, 2});
   expectError(conv2d(x, iota(F32, {1, 3, 2, 2}), {}), "channels");
