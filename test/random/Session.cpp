@@ -173,7 +173,8 @@ std::vector<std::string> Session::findLines(uint64_t seed, std::string &wrong) {
   find.rates = *loadMachineFile("h200")->rates;
   find.maxPriced = 20;
   for (unsigned i = 0; i < current().getNumArguments(); ++i)
-    find.states.push_back(current().getArgName(i).str());
+    if (current().isInout(i))
+      find.states.push_back(current().getArgName(i).str());
   find.price = [&](mlir::ModuleOp, llvm::StringRef) -> Result<double> {
     if (random.chance(0.02))
       return ccn::error("it cannot run so");
