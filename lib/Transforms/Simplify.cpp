@@ -138,6 +138,25 @@ DictionaryAttr NameKeeper::reasons() {
   return reasons.getDictionary(program.getContext());
 }
 
+/// Lets a kernel of collectives, of which some were the same as others, be what
+/// it is now: none if what is left needs no kernel of its own.
+void fitSkeleton(IRRewriter &rewriter, FusedOp fused) {
+  SmallVector<Operation *> ops;
+  for (Operation &op : fused.getBody().front().without_terminator())
+    ops.push_back(&op);
+  if (std::optional<Skeleton> skeleton = findSkeleton(ops)) {
+    fused.setSkeleton(*skeleton);
+    return;
+  }
+  for (Operation *op : ops)
+    copyNames(fused, op);
+  Operation *yield = fused.getBody().front().getTerminator();
+  SmallVector<Value> values(yield->getOperands());
+  rewriter.eraseOp(yield);
+  rewriter.inlineBlockBefore(&fused.getBody().front(), fused);
+  rewriter.replaceOp(fused, values);
+}
+
 struct SimplifyPass : ccn::impl::SimplifyBase<SimplifyPass> {
   using SimplifyBase::SimplifyBase;
 
@@ -161,6 +180,10 @@ struct SimplifyPass : ccn::impl::SimplifyBase<SimplifyPass> {
     IRRewriter rewriter(&getContext(), &keeper);
     DominanceInfo dominance(program);
     eliminateCommonSubExpressions(rewriter, dominance, program);
+    SmallVector<FusedOp> kernels;
+    program.getBody().walk([&](FusedOp op) { kernels.push_back(op); });
+    for (FusedOp op : kernels)
+      fitSkeleton(rewriter, op);
     program->removeAttr(kFoldedAttr);
     if (isScheduled)
       return;
