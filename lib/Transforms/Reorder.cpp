@@ -377,6 +377,8 @@ Reordered Reordering::rewrite() {
     else
       reordered.gathers.push_back(op);
   }
+  if (gather->use_empty())
+    rewriter.eraseOp(gather);
   return reordered;
 }
 
@@ -409,30 +411,34 @@ static AllGatherOp findGather(ArrayRef<Operation *> value, EmitRefusal emit) {
   return gather;
 }
 
+/// How a gather moves; none, with an error, if it cannot.
+static std::optional<Reordering> findReordering(RewriterBase &rewriter,
+                                                ArrayRef<Operation *> value,
+                                                ArrayRef<OpSet> after,
+                                                EmitRefusal emit) {
+  AllGatherOp gather = findGather(value, emit);
+  if (!gather)
+    return std::nullopt;
+  Reordering reordering(rewriter, gather, emit);
+  if (failed(reordering.findBetween(after)) || failed(reordering.infer()))
+    return std::nullopt;
+  return reordering;
+}
+
 FailureOr<Reordered> ccn::reorder(RewriterBase &rewriter,
                                   ArrayRef<Operation *> value,
                                   ArrayRef<OpSet> after, EmitRefusal emit) {
-  AllGatherOp gather = findGather(value, emit);
-  if (!gather)
+  std::optional<Reordering> reordering =
+      findReordering(rewriter, value, after, emit);
+  if (!reordering)
     return failure();
-  Reordering reordering(rewriter, gather, emit);
-  if (failed(reordering.findBetween(after)) || failed(reordering.infer()))
-    return failure();
-  Reordered reordered = reordering.rewrite();
-  if (gather->use_empty())
-    rewriter.eraseOp(gather);
-  return reordered;
+  return reordering->rewrite();
 }
 
 LogicalResult ccn::checkReorder(RewriterBase &rewriter,
                                 ArrayRef<Operation *> value,
                                 ArrayRef<OpSet> after, EmitRefusal emit) {
-  AllGatherOp gather = findGather(value, emit);
-  if (!gather)
-    return failure();
-  Reordering reordering(rewriter, gather, emit);
-  return failure(failed(reordering.findBetween(after)) ||
-                 failed(reordering.infer()));
+  return success(findReordering(rewriter, value, after, emit).has_value());
 }
 
 namespace {
