@@ -12,6 +12,17 @@ using namespace mlir;
 using namespace ccn;
 using namespace ccn::plan;
 
+/// The boxes that are in one of `held` and one of `needed`.
+static SmallVector<TensorPart> commonBoxes(ArrayRef<TensorPart> held,
+                                           ArrayRef<TensorPart> needed) {
+  SmallVector<TensorPart> boxes;
+  for (const TensorPart &given : held)
+    for (const TensorPart &taken : needed)
+      if (std::optional<TensorPart> both = intersect(given, taken))
+        boxes.push_back(*both);
+  return boxes;
+}
+
 LogicalResult Kernel::lowerExchange(CommunicateOp op, const Geometry &geometry,
                                     Exchange exchange) {
   Value input = op.getInput(), result = op.getResult();
@@ -24,16 +35,11 @@ LogicalResult Kernel::lowerExchange(CommunicateOp op, const Geometry &geometry,
   SmallVector<SmallVector<TensorPart>> held, needed;
   for (int64_t member = 0; member < mesh.getNumRanks(); ++member) {
     held.push_back(boxesOf(geometry.from, input, member));
-    if (blocksIn || blocksOut)
-      needed.push_back(boxesOf(geometry.to, result, member));
+    needed.push_back(boxesOf(geometry.to, result, member));
   }
   auto common = [&](int64_t giver, int64_t taker) {
-    SmallVector<TensorPart> boxes;
-    for (const TensorPart &given : held[static_cast<size_t>(giver)])
-      for (const TensorPart &taken : needed[static_cast<size_t>(taker)])
-        if (std::optional<TensorPart> both = intersect(given, taken))
-          boxes.push_back(*both);
-    return boxes;
+    return commonBoxes(held[static_cast<size_t>(giver)],
+                       needed[static_cast<size_t>(taker)]);
   };
   // The largest block on any rank.
   int64_t largest = 0;
@@ -51,7 +57,7 @@ LogicalResult Kernel::lowerExchange(CommunicateOp op, const Geometry &geometry,
   auto makeBuffer = [&](bool blocks) {
     int64_t count = blocks || blocksIn || blocksOut
                         ? largest * (blocks ? members : 1)
-                        : countBoxes(boxesOf(geometry.from, input, rank));
+                        : countBoxes(held[static_cast<size_t>(rank)]);
     return Strided::whole(planner.addBuffer(Memory::private_, element, count),
                           {count});
   };
@@ -79,8 +85,8 @@ LogicalResult Kernel::lowerExchange(CommunicateOp op, const Geometry &geometry,
         largest * (blocksIn || blocksOut ? members : 1),
         op->getAttrOfType<FlatSymbolRefAttr>(kAlgorithmAttr), from, to);
   };
-  SmallVector<TensorPart> given = boxesOf(geometry.from, input, rank),
-                          taken = boxesOf(geometry.to, result, rank);
+  ArrayRef<TensorPart> given = held[static_cast<size_t>(rank)],
+                       taken = needed[static_cast<size_t>(rank)];
   // Without blocks and chunks, the elements may already be contiguous.
   if (!blocksIn && !blocksOut && !chunkedDim(input) && source->isRowMajor() &&
       home.isRowMajor()) {
