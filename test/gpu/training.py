@@ -88,7 +88,7 @@ def check_mlp(ranks, module, element, sizes, call=None):
     module.zero_grad()
     own = ranks.own(x, 0).requires_grad_()
     # The whole number is given where torch.compile would not count.
-    y = call(own, tokens=tokens) if call else module(own)
+    y = call(own, tokens=tokens) if call is not None else module(own)
     (y * ranks.own(weight, 0)).sum().backward()
     same(y.detach(), ranks.own(want, 0).to(dtype), element, "y")
     for found, slope, dim, what in zip((own.grad, module.w1.grad, module.w2.grad), slopes, (0, 1, 0), ("x", "w1", "w2")):
