@@ -324,8 +324,18 @@ ScheduleGenerator::Line ScheduleGenerator::bucket() {
   Names some = sameCollectives();
   if (some.empty() || (some.size() == 1 && random.chance(0.7)))
     return std::nullopt;
+  // Thousands of buckets, each an operation, say no more than hundreds.
+  int64_t elements = 0;
+  for (const Named *named : where([&](const Named &named) {
+         return named.communicating && llvm::is_contained(some, named.name);
+       }))
+    elements =
+        std::max(elements, llvm::cast<mlir::TensorType>(
+                               named->communicating->getOperand(0).getType())
+                               .getNumElements());
+  int64_t size = random.pick<int64_t>({1, 7, 16, 40, 100, 1000000});
   return results({"b"}) + "bucket " + join(some) + " size " +
-         random.pick<std::string>({"1", "7", "16", "40", "100", "1000000"});
+         std::to_string(std::max(size, elements / 256));
 }
 
 ScheduleGenerator::Line ScheduleGenerator::order() {
@@ -443,7 +453,7 @@ std::string ScheduleGenerator::illegal() {
            random.pick<std::string>({" chunks 65537", " chunks 0"});
   case 10:
     return "bucket " + join(anyNames(1, 4)) + " size " +
-           random.pick<std::string>({"1", "64", "0"});
+           random.pick<std::string>({"64", "0"});
   case 11:
     return "order " + join(anyNames(1, 4));
   case 12:
