@@ -16,6 +16,11 @@ using namespace ccn::search;
 /// What a search adds, and is called.
 static constexpr StringLiteral autoName = "auto", noneName = "none";
 
+/// The name of one of the next best.
+static std::string otherName(size_t index) {
+  return autoName.str() + std::to_string(index + 2);
+}
+
 /// The schedules of a text.
 static SmallVector<const frontend::ast::ScheduleItem *>
 schedulesOf(const frontend::ast::File &file) {
@@ -89,7 +94,7 @@ public:
   /// Adds the schedule of the program, which is as its schedule by hand left
   /// it.
   void find(ProgramOp program);
-  std::unique_ptr<SourceFile> write(bool explains, Diagnostics &diagnostics);
+  void write(bool explains, Diagnostics &diagnostics, FoundSchedules &found);
 
 private:
   struct Remark {
@@ -103,6 +108,7 @@ private:
     numLines += StringRef(line.str()).count('\n') + 1;
   }
   void addByHand(StringRef program);
+  void addOthers(StringRef program, ArrayRef<OtherSchedule> found);
   void addMove(const PricedMove &move);
   void explain(ProgramOp program, const SearchResult &result, uint32_t line);
   std::optional<double> price(ModuleOp module);
@@ -119,6 +125,8 @@ private:
   std::vector<std::string> warnings;
   /// Why the last program could not be priced.
   std::string notPriced;
+  /// The texts of the next best schedules.
+  std::vector<std::string> others;
 };
 
 std::optional<double> Finder::price(ModuleOp module) {
@@ -142,6 +150,12 @@ std::optional<double> Finder::price(ModuleOp module) {
   return *us;
 }
 
+/// The name of a file that a search adds, in the same folder as what it is for,
+/// as lines by hand may name files.
+static std::string nameOf(const SourceFile &file, StringRef schedule) {
+  return (file.getName() + " (schedule " + schedule + ")").str();
+}
+
 void Finder::addByHand(StringRef program) {
   const SourceFile &from =
       options.scheduleFile ? *options.scheduleFile : source;
@@ -160,6 +174,22 @@ void Finder::addByHand(StringRef program) {
     if (item->name.text == name || (options.scheduleFile && items.size() == 1))
       for (const frontend::ast::Directive *directive : item->directives)
         addLine("  " + from.getText(directive->range));
+}
+
+void Finder::addOthers(StringRef program, ArrayRef<OtherSchedule> found) {
+  std::string best = std::exchange(text, "");
+  uint32_t bestLines = numLines;
+  for (const OtherSchedule &other : found) {
+    addLine("// By prediction " + us(other.us));
+    addLine("schedule " + otherName(others.size()) + " for " + program + " {");
+    addByHand(program);
+    for (const Line &line : other.lines)
+      addLine("  " + line.text());
+    addLine("}");
+    others.push_back(std::exchange(text, ""));
+  }
+  text = std::move(best);
+  numLines = bestLines;
 }
 
 void Finder::addMove(const PricedMove &move) {
@@ -229,6 +259,7 @@ void Finder::find(ProgramOp program) {
     searchOptions.states.insert(state);
   searchOptions.maxPriced = maxPriced(program);
   searchOptions.taken = taken;
+  searchOptions.maxOthers = findOptions.maxOthers;
   FailureOr<SearchResult> result = searchSchedule(*module, searchOptions);
   uint32_t line = numLines + 1;
   addLine("schedule " + autoName + " for " + program.getSymName() + " {");
@@ -237,6 +268,7 @@ void Finder::find(ProgramOp program) {
     for (const PricedMove &move : result->moves)
       addMove(move);
     explain(program, *result, line);
+    addOthers(program.getSymName(), result->others);
   } else {
     warnings.push_back(
         "--schedule: expected a program of which times can be predicted, found "
@@ -247,21 +279,26 @@ void Finder::find(ProgramOp program) {
   addLine("}");
 }
 
-std::unique_ptr<SourceFile> Finder::write(bool explains,
-                                          Diagnostics &diagnostics) {
-  // In the same folder, as lines by hand may name files.
+void Finder::write(bool explains, Diagnostics &diagnostics,
+                   FoundSchedules &found) {
   const SourceFile &from =
       options.scheduleFile ? *options.scheduleFile : source;
-  auto file = std::make_unique<SourceFile>(
-      from.getName().str() + " (schedule auto)", std::move(text));
-  diagnostics.addFile(*file);
+  auto newFile = [&](StringRef schedule, std::string contents) {
+    auto file = std::make_unique<SourceFile>(nameOf(from, schedule),
+                                             std::move(contents));
+    diagnostics.addFile(*file);
+    return file;
+  };
+  std::unique_ptr<SourceFile> &file = found.best;
+  file = newFile(autoName, std::move(text));
+  for (auto [i, other] : llvm::enumerate(others))
+    found.others.push_back(newFile(otherName(i), std::move(other)));
   for (const std::string &warning : warnings)
     diagnostics.report(Severity::Warning, warning);
   if (explains)
     for (const Remark &remark : remarks)
       diagnostics.report(Severity::Remark, file->getName(), remark.line, 1,
                          remark.text);
-  return file;
 }
 
 } // namespace
@@ -288,7 +325,7 @@ CompileStatus ccn::findSchedule(const SourceFile &source, MLIRContext *context,
                                 const CompileOptions &options,
                                 const FindOptions &findOptions,
                                 Diagnostics &diagnostics,
-                                std::unique_ptr<SourceFile> &file) {
+                                FoundSchedules &found) {
   CompileOptions silent = options;
   silent.stopAfter = Phase::Schedule;
   silent.dumpFolder.clear();
@@ -309,6 +346,6 @@ CompileStatus ccn::findSchedule(const SourceFile &source, MLIRContext *context,
   Finder finder(source, silent, findOptions);
   for (ProgramOp program : byHand->getOps<ProgramOp>())
     finder.find(program);
-  file = finder.write(options.explain, diagnostics);
+  finder.write(options.explain, diagnostics, found);
   return CompileStatus::Done;
 }

@@ -12,6 +12,7 @@
 #include "lib/Target/MachineRates.h"
 
 #include <memory>
+#include <vector>
 
 namespace ccn {
 
@@ -29,6 +30,17 @@ struct FindOptions {
   /// How many ways to run a program are priced at most, but for some in the
   /// end; without it 100, or fewer of a large program or on many ranks.
   std::optional<int64_t> maxPriced;
+  /// How many of the next best schedules are written, too.
+  size_t maxOthers = 0;
+};
+
+/// Files of schedules.
+struct FoundSchedules {
+  /// A schedule `auto` of each program.
+  std::unique_ptr<SourceFile> best;
+  /// The next best ones of the program of the options or the only one:
+  /// `auto2`, `auto3`, ..., each in a file of its own.
+  std::vector<std::unique_ptr<SourceFile>> others;
 };
 
 /// The names of schedules that are no names: `auto` is found by a search, which
@@ -44,15 +56,14 @@ ScheduleRequest readScheduleRequest(llvm::StringRef text,
 
 /// Finds a schedule for each program that is compiled. `options` are those with
 /// which it is compiled, with the schedule from which the search goes on. The
-/// result holds, unless there were errors, schedules named `auto`: `file` must
-/// outlive the diagnostics. A warning says of which program no time can be
-/// predicted; it gets no lines. With options.explain, remarks say what each
-/// line saves by prediction, and what was left.
+/// files of `found`, which are there unless there were errors, must outlive the
+/// diagnostics. A warning says of which program no time can be predicted; it
+/// gets no lines. With options.explain, remarks say what each line saves by
+/// prediction, and what was left.
 CompileStatus findSchedule(const SourceFile &source, mlir::MLIRContext *context,
                            const CompileOptions &options,
                            const FindOptions &findOptions,
-                           Diagnostics &diagnostics,
-                           std::unique_ptr<SourceFile> &file);
+                           Diagnostics &diagnostics, FoundSchedules &found);
 
 } // namespace ccn
 

@@ -75,6 +75,20 @@ void Fingerprint::add(Operation *op) {
     }
 }
 
+Move linesOf(ArrayRef<PricedMove> moves) {
+  Move lines;
+  for (const PricedMove &move : moves)
+    llvm::append_range(lines, move.lines);
+  return lines;
+}
+
+std::string textOf(const Move &lines) {
+  std::string text;
+  for (const Line &line : lines)
+    text += line.text() + "\n";
+  return text;
+}
+
 /// Adds the names that lines give, which may stand for nothing.
 void addNames(const Move &move, llvm::StringSet<> &names) {
   for (const Line &line : move)
@@ -137,9 +151,12 @@ private:
   bool isBetter(double price, double than, double gain = minGain) const {
     return price < than * (1 - gain);
   }
+  std::vector<PricedMove> movesTo(size_t index) const;
   void collect();
-  bool takesPlace(std::vector<PricedMove> moves, double below);
+  bool takesPlace(std::vector<PricedMove> moves, double below,
+                  bool isKept = false);
   void tune();
+  void collectOthers();
   void takeBack();
   void account();
 
@@ -153,6 +170,8 @@ private:
   std::set<std::pair<double, size_t>> open;
   llvm::StringSet<> seen;
   size_t best = 0;
+  /// Schedules with other choices and numbers than what was found.
+  std::vector<OtherSchedule> tuned;
 };
 
 OwningOpRef<ModuleOp> Searcher::applied(ModuleOp from, const Move &lines) {
@@ -181,10 +200,7 @@ OwningOpRef<ModuleOp> Searcher::applied(ModuleOp from, const JoinedMoves &moves,
 }
 
 OwningOpRef<ModuleOp> Searcher::replayed(ArrayRef<PricedMove> moves) {
-  Move lines;
-  for (const PricedMove &move : moves)
-    llvm::append_range(lines, move.lines);
-  return applied(module, lines);
+  return applied(module, linesOf(moves));
 }
 
 //===----------------------------------------------------------------------===//
@@ -261,12 +277,18 @@ void Searcher::visit(size_t index) {
   states[index].module = {};
 }
 
+std::vector<PricedMove> Searcher::movesTo(size_t index) const {
+  std::vector<PricedMove> moves;
+  for (size_t i = index; i != 0; i = states[i].from)
+    moves.push_back(
+        {states[i].move, states[states[i].from].price, states[i].price});
+  std::reverse(moves.begin(), moves.end());
+  return moves;
+}
+
 void Searcher::collect() {
   result.found = states[best].price;
-  for (size_t i = best; i != 0; i = states[i].from)
-    result.moves.push_back(
-        {states[i].move, states[states[i].from].price, states[i].price});
-  std::reverse(result.moves.begin(), result.moves.end());
+  result.moves = movesTo(best);
   std::multimap<double, PricedMove> left;
   for (State &state : states)
     if (state.isPriced && state.from == best && !state.move.empty())
@@ -281,10 +303,13 @@ void Searcher::collect() {
 //===----------------------------------------------------------------------===//
 
 /// Takes moves in place of those that were found if the program takes less than
-/// `below` then.
-bool Searcher::takesPlace(std::vector<PricedMove> moves, double below) {
+/// `below` then. If `isKept`, they may be one of the others.
+bool Searcher::takesPlace(std::vector<PricedMove> moves, double below,
+                          bool isKept) {
   OwningOpRef<ModuleOp> changed = replayed(moves);
   std::optional<double> us = changed ? price(*changed) : std::nullopt;
+  if (us && isKept)
+    tuned.push_back({linesOf(moves), *us});
   if (!us || *us >= below)
     return false;
   result.found = *us;
@@ -307,7 +332,7 @@ void Searcher::tune() {
           break;
         std::vector<PricedMove> moves = result.moves;
         moves[i].lines[k].number = number;
-        takesPlace(std::move(moves), result.found * (1 - minGain));
+        takesPlace(std::move(moves), result.found * (1 - minGain), true);
       }
   OwningOpRef<ModuleOp> found = replayed(result.moves);
   if (!found)
@@ -331,7 +356,7 @@ void Searcher::tune() {
       moves[other->second].lines = move;
     else
       moves.push_back({move});
-    if (takesPlace(std::move(moves), result.found * (1 - gain)))
+    if (takesPlace(std::move(moves), result.found * (1 - gain), true))
       chosen.try_emplace(target, result.moves.size() - 1);
   }
 }
@@ -346,6 +371,23 @@ void Searcher::takeBack() {
     moves.erase(moves.begin() + static_cast<std::ptrdiff_t>(i));
     takesPlace(std::move(moves), below);
   }
+}
+
+/// The best of all that was priced, but for what was found and for taking lines
+/// of it back.
+void Searcher::collectOthers() {
+  std::multimap<double, Move> byTime;
+  for (OtherSchedule &other : tuned)
+    byTime.emplace(other.us, std::move(other.lines));
+  for (auto [index, state] : llvm::enumerate(states))
+    if (state.isPriced && !state.move.empty())
+      byTime.emplace(state.price, linesOf(movesTo(index)));
+  llvm::StringSet<> texts;
+  texts.insert(textOf(linesOf(result.moves)));
+  for (auto &[us, lines] : byTime)
+    if (result.others.size() < options.maxOthers &&
+        texts.insert(textOf(lines)).second)
+      result.others.push_back({std::move(lines), us});
 }
 
 /// Prices what each move adds to those before it.
@@ -392,6 +434,7 @@ FailureOr<SearchResult> Searcher::run() {
   tune();
   takeBack();
   account();
+  collectOthers();
   return std::move(result);
 }
 

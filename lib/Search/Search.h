@@ -31,12 +31,22 @@ struct SearchOptions {
   /// A move may cost so many times what the program took before it, or before
   /// any earlier move, for the sake of moves that come after it.
   double relaxed = 1.3;
+  /// How many of the next best schedules are kept, as a measurement may find
+  /// one of them faster.
+  size_t maxOthers = 0;
 };
 
 struct PricedMove {
   Move lines;
   /// Predicted microseconds without it, but with those before it, and with it.
   double before = 0, after = 0;
+};
+
+/// A schedule beside the one that was found.
+struct OtherSchedule {
+  Move lines;
+  /// Predicted microseconds.
+  double us = 0;
 };
 
 struct SearchResult {
@@ -46,6 +56,8 @@ struct SearchResult {
   /// What could be done next, by time, of what was priced; none of these is
   /// faster.
   std::vector<PricedMove> left;
+  /// The next best schedules, by time.
+  std::vector<OtherSchedule> others;
   /// How many programs were priced, the how manieth of which is the one that
   /// was found; how many were equal to an earlier one, or their move was
   /// refused; whether some were not priced, as it would have been too many.

@@ -8,6 +8,7 @@
 
 #include "tools/cccompile/Autotune.h"
 
+#include "lib/Driver/FindSchedule.h"
 #include "lib/Frontend/Parser.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -35,8 +36,8 @@ static std::vector<std::string> schedulesFor(llvm::StringRef program,
 
 std::vector<ScheduledVariant>
 ccn::makeVariants(const SourceFile &source, mlir::MLIRContext *context,
-                  const Options &options,
-                  const CompileOptions &compileOptions) {
+                  const Options &options, const CompileOptions &compileOptions,
+                  llvm::ArrayRef<const SourceFile *> others) {
   std::vector<ScheduledVariant> variants;
   auto add = [&](const std::string &name, CompileOptions chosen) {
     chosen.stopAfter = Phase::Schedule;
@@ -57,18 +58,26 @@ ccn::makeVariants(const SourceFile &source, mlir::MLIRContext *context,
     }
   };
   std::vector<std::string> names = schedulesFor(options.program, source);
-  if (!options.schedule.empty()) {
-    add(compileOptions.unscheduled ? "" : options.schedule, compileOptions);
-    return variants;
-  }
-  if (llvm::is_contained(names, "default"))
-    add("default", compileOptions);
   CompileOptions chosen = compileOptions;
+  std::string first = "default";
+  if (!options.schedule.empty()) {
+    first.clear();
+    add(compileOptions.unscheduled ? "" : options.schedule, compileOptions);
+    if (!readScheduleRequest(options.schedule, source).isSearched)
+      return variants;
+    for (const SourceFile *other : others) {
+      chosen.scheduleFile = other;
+      add(schedulesFor(options.program, *other).front(), chosen);
+    }
+    chosen.scheduleFile = nullptr;
+  } else if (llvm::is_contained(names, first)) {
+    add(first, compileOptions);
+  }
   chosen.unscheduled = true;
   add("", chosen);
   chosen.unscheduled = false;
   for (const std::string &name : names) {
-    if (name == "default")
+    if (name == first)
       continue;
     chosen.lower.schedule = name;
     add(name, chosen);

@@ -59,13 +59,15 @@ int compileTo(const SourceFile &source, mlir::MLIRContext *context,
 }
 
 /// Makes the package of `plans`, which were compiled with `compileOptions` and,
-/// unless it is null, with `schedules`. makePackage explains `description`. If
-/// it returns none, an error was reported, and `code` is the exit code.
+/// unless it is null, with `schedules`; `others` as in makeVariants.
+/// makePackage explains `description`. If it returns none, an error was
+/// reported, and `code` is the exit code.
 std::optional<EmittedProgram>
 packageOf(mlir::ModuleOp plans, mlir::ModuleOp schedules,
           const SourceFile &source, mlir::MLIRContext *context,
           const CompileOptions &compileOptions, const Options &options,
-          std::string *description, Diagnostics &diagnostics, int &code) {
+          llvm::ArrayRef<const SourceFile *> others, std::string *description,
+          Diagnostics &diagnostics, int &code) {
   // What it would do without a schedule, and without those of a topology:
   // ccrun always compares with that what GPUs compute. Applications do not.
   PackageParts parts;
@@ -99,7 +101,7 @@ packageOf(mlir::ModuleOp plans, mlir::ModuleOp schedules,
     parts.schedule = options.schedule.empty() ? "default" : options.schedule;
   std::vector<ScheduledVariant> variants;
   if (options.autotune)
-    variants = makeVariants(source, context, options, compileOptions);
+    variants = makeVariants(source, context, options, compileOptions, others);
   for (ScheduledVariant &variant : variants)
     if (parts.variant.empty() && variant.schedule == parts.schedule)
       // It is what the package has by default.
@@ -176,6 +178,8 @@ private:
   bool verifies, onlyVerifies;
   /// Whether the schedules were found by a search.
   bool isFound = false;
+  /// The next best schedules of the search.
+  std::vector<const SourceFile *> others;
   mlir::OwningOpRef<mlir::ModuleOp> module, schedules;
   std::vector<std::string> report;
 };
@@ -292,13 +296,21 @@ int Compilation::searchSchedule(
       predictingSearch(options, searched.target, searched.machine, diagnostics);
   if (!findOptions)
     return 1;
-  scheduleFiles.emplace_back();
-  if (int code = exitCode(findSchedule(source, &context, searched, *findOptions,
-                                       diagnostics, scheduleFiles.back())))
-    return code;
+  // Some of these make equal plans.
+  constexpr size_t numMeasured = 6;
+  findOptions->maxOthers = options.autotune ? numMeasured - 1 : 0;
+  FoundSchedules found;
+  int code = exitCode(findSchedule(source, &context, searched, *findOptions,
+                                   diagnostics, found));
+  for (std::unique_ptr<SourceFile> &file : found.others) {
+    others.push_back(file.get());
+    scheduleFiles.push_back(std::move(file));
+  }
+  if (found.best)
+    scheduleFiles.push_back(std::move(found.best));
   // Of a file without programs there is nothing to schedule.
-  if (scheduleFiles.back()->getText().empty())
-    return 0;
+  if (code || scheduleFiles.back()->getText().empty())
+    return code;
   compileOptions.scheduleFile = scheduleFiles.back().get();
   compileOptions.lower.schedule.clear();
   isFound = true;
@@ -348,7 +360,7 @@ int Compilation::emitCode() {
   if (!options.emitsKernels())
     emitted =
         packageOf(*module, schedules.get(), source, &context, compileOptions,
-                  options, description, diagnostics, code);
+                  options, others, description, diagnostics, code);
   else if (std::optional<std::string> kernels = makeKernels(
                *module, programText(source), options, compileOptions.machine,
                description, diagnostics, code))

@@ -305,8 +305,9 @@ void CommandLine::addPhases() {
   app.add_flag("--autotune", options.autotune,
                "with --emit package, compile other ways to run the program "
                "too, for `ccrun --tune` to choose from by measurement: its "
-               "other schedules, unless --schedule names one, and other "
-               "algorithms for all_reduces that have none");
+               "other schedules, unless --schedule names one; with --schedule "
+               "auto the best few that are found, too; and other algorithms "
+               "for all_reduces that have none");
   app.add_option(
          "--dump-phases", options.dumpFolder,
          "write the IR after each phase into this folder and, if code for "

@@ -285,6 +285,36 @@ TEST_F(SearchTest, PricesNoProgramTwice) {
   EXPECT_TRUE(result->moves.empty());
 }
 
+TEST_F(SearchTest, KeepsTheNextBest) {
+  mlir::OwningOpRef<mlir::ModuleOp> module = compileText(adam);
+  SearchOptions options = byLaunches();
+  mlir::FailureOr<SearchResult> alone = searchSchedule(*module, options);
+  ASSERT_TRUE(mlir::succeeded(alone));
+  EXPECT_TRUE(alone->others.empty());
+  options.maxOthers = 4;
+  mlir::FailureOr<SearchResult> result = searchSchedule(*module, options);
+  ASSERT_TRUE(mlir::succeeded(result));
+  ASSERT_EQ(result->others.size(), 4u);
+  mlir::ScopedDiagnosticHandler silent(
+      &context, [](mlir::Diagnostic &) { return mlir::success(); });
+  std::set<std::string> texts = {textOf(*result)};
+  double last = 0;
+  for (const OtherSchedule &other : result->others) {
+    EXPECT_TRUE(texts.insert(textOf(other.lines) + "\n").second);
+    EXPECT_GE(other.us, last);
+    last = other.us;
+    // It takes what is said of it.
+    mlir::OwningOpRef<mlir::ModuleOp> copy = module->clone();
+    forwardStores(programOf(*copy));
+    for (const Line &line : other.lines)
+      ASSERT_TRUE(mlir::succeeded(search::apply(line, programOf(*copy), [&] {
+        return mlir::emitError(copy->getLoc());
+      })));
+    EXPECT_EQ(launchesOf(programOf(*copy)), other.us);
+  }
+  EXPECT_EQ(result->found, alone->found);
+}
+
 TEST_F(SearchTest, KeepsToItsBudget) {
   mlir::OwningOpRef<mlir::ModuleOp> module = compileText(adam);
   for (int64_t most : {1, 2, 5}) {
