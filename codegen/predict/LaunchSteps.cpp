@@ -114,21 +114,25 @@ double LaunchSteps::productTflops(const View &view, bool isLibrary) const {
 }
 
 /// By waves: all cores compute a tile each at a time. The last wave may leave
-/// some without.
+/// some without. A small tile takes as long as its operands take to arrive from
+/// the cache, a core's share of which is what a core loads of memory at most.
 void LaunchSteps::addProduct(const MatmulPart &p, bool isLibrary, Step &step) {
   double batches = 1, best = 0;
   for (int64_t size : p.batch)
     batches *= toDouble(size);
   double tflops = productTflops(p.c, isLibrary);
   double each = tflops * 1e3 / toDouble(rates.cores);
+  double size = sizeInBytes(typeOf(p.c));
   auto consider = [&](TileSize tile) {
     double waves =
         std::ceil(tilesOf(tile, p.m, p.n, batches) / toDouble(rates.cores));
-    double us =
-        usOf(waves * 2 * toDouble(tile.m * tile.n) * toDouble(p.k), each);
+    double lines =
+        toDouble(std::min(tile.m, p.m)) + toDouble(std::min(tile.n, p.n));
+    double us = waves * toDouble(p.k) *
+                std::max(usOf(2 * toDouble(tile.m * tile.n), each),
+                         usOf(lines * size, rates.coreGBps));
     best = best == 0 ? us : std::min(best, us);
   };
-  double size = sizeInBytes(typeOf(p.c));
   double alone =
       usOf(2 * batches * toDouble(p.m) * toDouble(p.n) * toDouble(p.k),
            productTflops(p.c, /*isLibrary=*/false) * 1e3);
