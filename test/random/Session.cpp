@@ -180,8 +180,8 @@ std::vector<std::string> Session::findLines(uint64_t seed, std::string &wrong) {
       return ccn::error("it cannot run so");
     return static_cast<double>(random.between(100, 200));
   };
-  std::unique_ptr<SourceFile> file;
-  if (findSchedule(source, &context, options, find, diagnostics, file) !=
+  FoundSchedules found;
+  if (findSchedule(source, &context, options, find, diagnostics, found) !=
       CompileStatus::Done) {
     wrong = "the search fails: " + messagesOf(diagnostics);
     return {};
@@ -189,13 +189,13 @@ std::vector<std::string> Session::findLines(uint64_t seed, std::string &wrong) {
   // Between the first line and the last, after those by hand, without what is
   // said of them.
   llvm::SmallVector<llvm::StringRef> all;
-  file->getText().split(all, '\n');
+  found.best->getText().split(all, '\n');
   std::vector<std::string> lines;
   for (llvm::StringRef line : all)
     if (line.starts_with("  "))
       lines.push_back(line.split("//").first.trim().str());
   if (lines.size() < program.lines.size()) {
-    wrong = "the search has lost lines:\n" + file->getText().str();
+    wrong = "the search has lost lines:\n" + found.best->getText().str();
     return {};
   }
   lines.erase(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(
