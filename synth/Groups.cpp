@@ -148,10 +148,10 @@ std::vector<int> ccn::synth::linkUsers(const Fabric &fabric,
   return result;
 }
 
-std::optional<Fabric> ccn::synth::fabricOfGroup(const Fabric &fabric,
-                                                const std::vector<int> &group,
-                                                const std::vector<int> &users,
-                                                std::vector<int> &edges) {
+Result<Fabric> ccn::synth::fabricOfGroup(const Fabric &fabric,
+                                         const std::vector<int> &group,
+                                         const std::vector<int> &users,
+                                         std::vector<int> &edges) {
   const Topology &t = fabric.topology;
   Topology part;
   part.name = t.name + " group";
@@ -168,6 +168,10 @@ std::optional<Fabric> ccn::synth::fabricOfGroup(const Fabric &fabric,
     int whole = units / std::max(1, among);
     return whole * fabric.unitGBps;
   };
+  auto tooSmall = [&](const std::string &what, int among) {
+    return error(what + " carries less than one unit for each of " +
+                 std::to_string(among) + " groups");
+  };
   std::map<std::vector<int>, int> edgeAlong;
   for (size_t e = 0; e < fabric.edges.size(); ++e) {
     const FabricEdge &edge = fabric.edges[e];
@@ -182,7 +186,9 @@ std::optional<Fabric> ccn::synth::fabricOfGroup(const Fabric &fabric,
           node[v] = part.addNode(t.nodes[v].name, t.nodes[v].kind);
       double gbps = share(fabric.linkCap[l], users[l]);
       if (gbps == 0)
-        return std::nullopt;
+        return tooSmall("the link from " + t.nodes[t.links[l].src].name +
+                            " to " + t.nodes[t.links[l].dst].name,
+                        users[l]);
       link[l] = static_cast<int>(oldLink.size());
       oldLink.push_back(l);
       part.addLink(node[t.links[l].src], node[t.links[l].dst], gbps,
@@ -200,12 +206,12 @@ std::optional<Fabric> ccn::synth::fabricOfGroup(const Fabric &fabric,
         share(static_cast<int>(t.edgeSets[s].gbps / fabric.unitGBps + 1e-6),
               users[t.links.size() + s]);
     if (set.gbps == 0)
-      return std::nullopt;
+      return tooSmall("the edge set " + set.name, users[t.links.size() + s]);
     part.edgeSets.push_back(std::move(set));
   }
   Result<Fabric> result = makeFabric(part, fabric.unitGBps);
   if (!result)
-    return std::nullopt;
+    return result;
   edges.clear();
   for (const FabricEdge &edge : result->edges) {
     std::vector<int> path;
@@ -213,8 +219,8 @@ std::optional<Fabric> ccn::synth::fabricOfGroup(const Fabric &fabric,
       path.push_back(oldLink[l]);
     auto it = edgeAlong.find(path);
     if (it == edgeAlong.end())
-      return std::nullopt;
+      return error("the group has ways of its own, which the machine has not");
     edges.push_back(it->second);
   }
-  return std::move(*result);
+  return result;
 }

@@ -38,11 +38,11 @@ Collective partOf(const Collective &collective, const std::vector<int> &group,
 /// The fabric of one group: the ways between its ranks, numbered as in the
 /// group. What several groups use is shared equally: `users`, by link and then
 /// edge set, says among how many. `edges` receives the edges' indices in the
-/// whole fabric. Nothing where something is too small to share.
-std::optional<Fabric> fabricOfGroup(const Fabric &fabric,
-                                    const std::vector<int> &group,
-                                    const std::vector<int> &users,
-                                    std::vector<int> &edges);
+/// whole fabric. An error says what is too small to share.
+Result<Fabric> fabricOfGroup(const Fabric &fabric,
+                             const std::vector<int> &group,
+                             const std::vector<int> &users,
+                             std::vector<int> &edges);
 
 /// How many groups use each link, then each edge set of the topology.
 std::vector<int> linkUsers(const Fabric &fabric, const Groups &groups);

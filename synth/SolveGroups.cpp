@@ -90,8 +90,7 @@ SolveResult ccn::synth::solveGroups(
   std::vector<Part> parts(groups.size());
   for (size_t g = 0; g < groups.size(); ++g) {
     Part &part = parts[g];
-    std::optional<Fabric> own =
-        fabricOfGroup(fabric, groups[g], users, part.edges);
+    Result<Fabric> own = fabricOfGroup(fabric, groups[g], users, part.edges);
     if (!own)
       return result;
     part.fabric = std::move(*own);

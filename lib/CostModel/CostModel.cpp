@@ -71,6 +71,9 @@ Traffic ccn::trafficOf(Operation *op) {
   op->walk([&](Operation *inner) {
     if (auto collective = dyn_cast<CollectiveOpInterface>(inner))
       traffic.received += bytesReceived(collective);
+    // It takes only the shape of its operand.
+    if (isa<IotaOp>(inner))
+      return;
     for (Value operand : inner->getOperands()) {
       Operation *definer = operand.getDefiningOp();
       if (!(definer && op->isProperAncestor(definer)) &&

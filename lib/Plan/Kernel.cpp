@@ -175,9 +175,13 @@ FailureOr<Strided> Kernel::storeContiguous(OpOperand &operand, size_t index) {
 
 LogicalResult Kernel::lowerElementwise(Operation *op) {
   Value result = op->getResult(0);
+  MutableArrayRef<OpOperand> read = op->getOpOperands();
+  // An iota takes only the shape of its operand.
+  if (isa<IotaOp>(op))
+    read = {};
   for (size_t i = 0; i < countPieces(result); ++i) {
     SmallVector<Piece, 3> operands;
-    for (OpOperand &operand : op->getOpOperands()) {
+    for (OpOperand &operand : read) {
       Value value = operand.get();
       if (Planner::shapeOf(value).empty() || chunkedDim(value) ||
           !chunkedDim(result)) {
@@ -208,8 +212,22 @@ std::pair<size_t, int64_t> Kernel::locate(Value input, Value result,
   return {0, 0};
 }
 
+bool Kernel::isOnlyShape(Value value) const {
+  return !value.use_empty() &&
+         llvm::all_of(value.getUsers(), [&](Operation *user) {
+           if (!ops.contains(user))
+             return false;
+           return isa<IotaOp>(user) ||
+                  (isa<TransposeOp, ReshapeOp, ExtractOp, BroadcastToOp>(
+                       user) &&
+                   isOnlyShape(user->getResult(0)));
+         });
+}
+
 LogicalResult Kernel::lowerMovement(Operation *op) {
   Value input = op->getOperand(0), result = op->getResult(0);
+  if (isOnlyShape(result))
+    return success();
   for (size_t i = 0; i < countPieces(result); ++i) {
     size_t from = i;
     int64_t begin = 0;

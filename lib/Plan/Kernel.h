@@ -171,6 +171,9 @@ private:
   // Operations.
   mlir::LogicalResult lowerOp(mlir::Operation *op);
   mlir::LogicalResult lowerElementwise(mlir::Operation *op);
+  /// Whether only iotas in the kernel use a value, or what is moved of it: they
+  /// take its shape alone.
+  bool isOnlyShape(mlir::Value value) const;
   mlir::LogicalResult lowerMovement(mlir::Operation *op);
   mlir::LogicalResult lowerConcat(ConcatOp op);
   mlir::LogicalResult lowerMatmul(MatmulOp op);

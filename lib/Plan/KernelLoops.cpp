@@ -59,7 +59,7 @@ bool Kernel::isNeeded(const Node &node, const NodeSet &loop) const {
     if (!isElementwise(user))
       // Users that are lowered have used the value, or marked it as required.
       return !lowered.contains(user) && !isScalar;
-    if (isScalar)
+    if (isScalar || isa<IotaOp>(user))
       return false;
     auto it = pieces.find(user->getResult(0));
     if (it == pieces.end())
@@ -169,12 +169,10 @@ private:
 
   BodyOperand addStep(Node &node) {
     BodyStep step = {node.op, {}, -1};
+    for (const Piece &operand : node.operands)
+      step.operands.push_back(use(operand));
     if (auto iota = dyn_cast<IotaOp>(node.op))
-      // What its operand's elements are does not matter.
       step.position = addPosition(iota, node);
-    else
-      for (const Piece &operand : node.operands)
-        step.operands.push_back(use(operand));
     if (auto dropout = dyn_cast<DropoutOp>(node.op))
       step.position = addPosition(dropout, node);
     spec.steps.push_back(std::move(step));
@@ -356,6 +354,9 @@ bool Kernel::isRepeated(Node *root, ReductionOp op) {
       return false;
     const ElementwiseFunction *function = functionOf(node->op);
     expensive += function && function->isExpensive;
+    // It has no operands: it does not read its elements.
+    if (isa<IotaOp>(node->op))
+      continue;
     for (auto [operand, value] :
          llvm::zip_equal(node->operands, node->op->getOperands())) {
       if (Planner::shapeOf(value).empty())

@@ -46,9 +46,9 @@ Result<Fabric> ccn::fabricOfGroups(const Fabric &fabric, const Groups &groups) {
   std::set<std::pair<int, int>> joined;
   for (const std::vector<int> &group : groups) {
     std::vector<int> edges;
-    std::optional<Fabric> own = fabricOfGroup(*shared, group, users, edges);
+    Result<Fabric> own = fabricOfGroup(*shared, group, users, edges);
     if (!own)
-      return error("links would be shared by too many groups");
+      return own;
     std::set<std::pair<int, int>> pairs, both;
     for (const FabricEdge &edge : own->edges)
       pairs.insert({edge.src, edge.dst});
@@ -61,7 +61,7 @@ Result<Fabric> ccn::fabricOfGroups(const Fabric &fabric, const Groups &groups) {
     int64_t capacity =
         std::accumulate(own->linkCap.begin(), own->linkCap.end(), int64_t(0));
     if (!least || capacity < leastCapacity) {
-      least = std::move(own);
+      least = *std::move(own);
       leastCapacity = capacity;
     }
   }

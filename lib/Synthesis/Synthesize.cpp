@@ -407,9 +407,11 @@ Result<Fabric> machineFor(const SynthRequest &request,
   return fabricOfGroups(*fabric, request.groups);
 }
 
-/// The groups, as a part of a question; nothing where all are one.
-std::string textOf(const Groups &groups) {
+/// The groups, as a part of a question; nothing where one is the machine.
+std::string textOf(const Groups &groups, const Fabric &fabric) {
   std::string text;
+  if (isWhole(groups, fabric))
+    return text;
   for (const std::vector<int> &group : groups) {
     text += "group";
     for (int rank : group)
@@ -434,7 +436,7 @@ Result<Synthesized> ccn::synthesize(const SynthRequest &request) {
       "\n" + request.objective + " " + std::to_string(request.chunks) + " " +
       std::to_string(request.steps) + " " + std::to_string(request.rounds) +
       "\n" + (request.ordered ? "rounds each step" : "any order") + "\n" +
-      writeTopology(*topology) + textOf(request.groups);
+      writeTopology(*topology) + textOf(request.groups, *fabric);
   // An answer is the note, in a line, and the schedule.
   DiskCache cache;
   if (std::optional<std::string> known = cache.find(question))

@@ -180,6 +180,9 @@ int64_t CutSinker::addedBytes(Value value, Operation *user) {
 }
 
 int64_t CutSinker::addedBytes(Operation *op) {
+  // It takes only the shape of its operand.
+  if (isa<IotaOp>(op))
+    return 0;
   int64_t bytes = 0;
   for (Value operand :
        llvm::SmallSetVector<Value, 3>(op->operand_begin(), op->operand_end()))

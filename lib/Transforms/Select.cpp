@@ -321,10 +321,15 @@ FlatSymbolRefAttr Selector::synthesizedFor(CommunicateOp op, FusedOp kernel,
         .category("schedule")
         .function(op->getParentOfType<ProgramOp>().getSymName());
   };
-  std::string what =
-      (stringifyCollective(op.getCollective()) + " of " +
-       Twine(bytesTaken(op)) + " B on " + Twine(countRanks(op)) + " ranks")
-          .str();
+  // Each chunk is a collective of its own.
+  int64_t chunks = 1;
+  if (auto overlapped = op->getParentOfType<OverlappedOp>())
+    chunks = std::max<int64_t>(1, overlapped.getChunks());
+  std::string what = (stringifyCollective(op.getCollective()) + " of " +
+                      (chunks == 1 ? "" : Twine(chunks) + " chunks of ") +
+                      Twine(llvm::divideCeil(bytesTaken(op), chunks)) +
+                      " B on " + Twine(countRanks(op)) + " ranks")
+                         .str();
   auto keep = [&](const std::string &why) {
     if (network->explains)
       remark::missed(op.getLoc(), remarkOptions())
@@ -342,15 +347,15 @@ FlatSymbolRefAttr Selector::synthesizedFor(CommunicateOp op, FusedOp kernel,
       static_cast<double>(largestBytes(op.getTargetType(), mesh)));
   if (bytes == 0)
     return keep("nothing is sent");
-  if (auto overlapped = op->getParentOfType<OverlappedOp>())
-    bytes /= static_cast<double>(overlapped.getChunks());
+  bytes /= static_cast<double>(chunks);
   synth::Groups groups = groupsOf(collectiveOf(op));
   std::string why;
   std::optional<Candidate> found = findFastest(op, groups, bytes, why);
   if (!found)
     return keep(why);
-  auto microseconds = [](double time) {
-    return llvm::formatv("{0:f2} us", time).str();
+  auto microseconds = [&](double time) {
+    return llvm::formatv("{0:f2} us{1}", time, chunks == 1 ? "" : " a chunk")
+        .str();
   };
   Result<double> builtinTime =
       predictBuiltin(builtin.algorithm, builtin.protocol, op.getCollective(),

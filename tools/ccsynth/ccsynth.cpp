@@ -65,7 +65,8 @@ static const char *ganttText = "an SVG file for the links over time, at the "
                                "last size";
 
 static const char *certificateText = "a JSON file for the bound's proof, which "
-                                     "ccsynth check verifies by itself";
+                                     "ccsynth check verifies by itself (-: "
+                                     "standard output, with nothing else)";
 
 // Each adds a command, which sets `code`. What it reads into lives as long as
 // its callback.

@@ -20,7 +20,7 @@ static mlir::DialectRegistry makeRegistry() {
   return registry;
 }
 
-double productsUs(const char *text) {
+double estimatedUs(const char *text, const MachineRates &rates) {
   mlir::MLIRContext context(makeRegistry(),
                             mlir::MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
@@ -29,10 +29,6 @@ double productsUs(const char *text) {
   CompileOptions options;
   options.unscheduled = true;
   double us = -1;
-  MachineRates rates;
-  rates.readGBps = rates.linkGBps = 1e30;
-  rates.libraryTflops["f32"] = rates.kernelTflops["f32"] = 1e-6;
-  rates.convolutionTflops = 1e-6;
   options.onScheduled = [&](mlir::ModuleOp module) {
     us = estimateUs(*module.getOps<ProgramOp>().begin(), rates);
   };
@@ -40,6 +36,14 @@ double productsUs(const char *text) {
   EXPECT_EQ(compile(source, &context, options, diagnostics, unused),
             CompileStatus::Done);
   return us;
+}
+
+double productsUs(const char *text) {
+  MachineRates rates;
+  rates.readGBps = rates.linkGBps = 1e30;
+  rates.libraryTflops["f32"] = rates.kernelTflops["f32"] = 1e-6;
+  rates.convolutionTflops = 1e-6;
+  return estimatedUs(text, rates);
 }
 
 // At 10^6 operations a second each takes a microsecond.
@@ -70,6 +74,21 @@ program f(x: f32[1, 3, 8, 8], w: f32[4, 3, 3, 3]) {
   return conv2d(x, w, 1, 1)
 })"),
                    2 * 4 * 64 * 3 * 9);
+}
+
+// The bytes of an iota are its result's: it takes only the shape of its
+// operand.
+TEST(ProgramTimeTest, CountsNoOperandOfAnIota) {
+  MachineRates rates;
+  rates.readGBps = 1;
+  rates.linkGBps = 1e30;
+  EXPECT_DOUBLE_EQ(estimatedUs(R"(
+mesh m (dp = 1)
+program f(x: f32[1000]) {
+  return iota(x, 0)
+})",
+                               rates),
+                   8);
 }
 
 } // namespace

@@ -69,14 +69,16 @@ TEST(Groups, SharesOfLinksAreEqual) {
   Fabric fabric = *makeFabric(t, 10);
   Groups groups = {{0, 1}, {2, 3}};
   std::vector<int> edges, users = linkUsers(fabric, groups);
-  std::optional<Fabric> part = fabricOfGroup(fabric, groups[0], users, edges);
-  ASSERT_TRUE(part.has_value());
+  Result<Fabric> part = fabricOfGroup(fabric, groups[0], users, edges);
+  ASSERT_TRUE(bool(part)) << part.message();
   EXPECT_EQ(part->edges.size(), 2u);
   for (const FabricSet &set : part->sets)
     EXPECT_EQ(set.cap, set.name == "a->b" || set.name == "b->a" ? 2 : 4);
   // Where that leaves nothing, the groups cannot be taken apart.
   Fabric coarse = *makeFabric(t, 40);
-  EXPECT_FALSE(fabricOfGroup(coarse, groups[0], users, edges).has_value());
+  EXPECT_EQ(fabricOfGroup(coarse, groups[0], users, edges).message(),
+            "the link from a to b carries less than one unit for each of 2 "
+            "groups");
   // They are solved all the same.
   Collective c = *makeGrouped(CollectiveKind::AllGather, 4, groups, 1);
   Result<SolveResult> solved = solve(coarse, c, 1, 2, {});

@@ -152,4 +152,34 @@ TEST_F(SynthesizeTest, CpusJoinWhatNothingElseDoes) {
       scheduleOf(CollectiveKind::AllGather, 2, fileOf(machine), "bandwidth")));
 }
 
+// One group that is the whole machine is the question that no group is.
+TEST_F(SynthesizeTest, OneWholeGroupIsTheMachine) {
+  llvm::SmallString<128> folder;
+  ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("ccn-cache", folder));
+  setenv("CCN_CACHE_DIR", folder.c_str(), 1);
+  auto countEntries = [&] {
+    int count = 0;
+    std::error_code wrong;
+    for (llvm::sys::fs::directory_iterator it(folder, wrong), end;
+         it != end && !wrong; it.increment(wrong))
+      ++count;
+    return count;
+  };
+  SynthRequest request;
+  request.kind = CollectiveKind::AllGather;
+  request.ranks = 2;
+  request.topology = "ring(2)";
+  request.objective = "latency";
+  request.seconds = 20;
+  for (const Groups &groups : {Groups{}, Groups{{0, 1}}}) {
+    request.groups = groups;
+    EXPECT_TRUE(bool(synthesize(request)));
+    EXPECT_EQ(countEntries(), 1);
+  }
+  request.groups = {{1, 0}};
+  EXPECT_TRUE(bool(synthesize(request)));
+  EXPECT_EQ(countEntries(), 2);
+  llvm::sys::fs::remove_directories(folder);
+}
+
 } // namespace

@@ -224,12 +224,12 @@ def kernels():
         products(f"products-{ranks}", ranks, choices[0][1])
 
 
-def compare(name, text, values):
+def compare(name, text, values, options=()):
     """A program of integers: the package's results are the interpreter's, in all bits."""
     global runs, compared
     with open(name + ".ccn", "w") as file:
         file.write(text)
-    call(*cccompile, name + ".ccn", "--schedule", "s", "--emit", "package", "--cpu", "x86-64", "-o", name)
+    call(*cccompile, name + ".ccn", "--schedule", "s", "--emit", "package", "--cpu", "x86-64", "-o", name, *options)
     for who, command in (("is", [ccrun, name]), ("was", [*cccompile, name + ".ccn", "--schedule", "s", "--run"])):
         call(*command, *(a for value in values for a in ("--output", f"{value}={who}-{value}.npy")))
     runs += 1
@@ -254,6 +254,26 @@ schedule s for p {{
   algorithm k = {choice}
 }}
 """, ("p", "s"))
+
+
+def chunks(name, size, ranks, options):
+    """An all_reduce behind what makes it, and a reduce_scatter before what uses it, chunk by chunk."""
+    compare(name, f"""mesh m (dp = {ranks})
+program p(x: i32[{size}] local, g: i32[{size}, 5] local, inout s: i32[{size}, 5] sliced(0)) {{
+  let twice = 2 * x
+  let total = all_reduce(sum, twice)
+  let part = reduce_scatter(sum, g, 0)
+  s <- 3 * s + part
+  return total
+}}
+schedule s for p {{
+  overlap twice, total chunks 4
+  let new = fuse s
+  overlap part, new chunks 3
+}}
+""", ("total", "s"), options)
+    plan = call(*cccompile, name + ".ccn", "--schedule", "s", "--emit", "plan", "--rank", "0", *options)
+    assert " schedule schedule @" in plan, name
 
 
 def products(name, ranks, choice):
@@ -319,7 +339,10 @@ def topology():
         program.run(file)
         plan = call(*cccompile, file + ".ccn", "--schedule", "s", "--emit", "plan", "--rank", "0", *program.options)
         assert plan.count(" schedule schedule @") > 10, name
-    # Along one axis of two, whose groups share the machine, and in chunks.
+        # In chunks, of which the last is shorter.
+        for size in (1003, 7):
+            chunks(f"chunks-{re.sub(r'[^a-z0-9]', '', name)}-{size}", size, ranks, program.options)
+    # Along one axis of two, whose groups share the machine.
     for name, mesh in (("hypercube(3)", "a = 2, b = 4"), ("dgx1", "b = 4, a = 2"), ("hgx-h100-4x2", "a = 2, b = 4")):
         program = Program(4, mesh, options=["--topology", name, "--search-time", "1"])
         for element in ("f32", "i32", "f16"):
