@@ -155,6 +155,26 @@ int distanceInSteps(const Topology &t, int from, int to) {
   return steps[rankNodes[to]];
 }
 
+/// The latency of the quickest way from one rank to another; 0 if there is
+/// none.
+double latency(const Topology &t, int from, int to) {
+  std::vector<int> rankNodes = t.rankNodes();
+  std::vector<double> us(t.nodes.size(), -1);
+  us[rankNodes[from]] = 0;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Link &link : t.links) {
+      double there = us[link.src];
+      double &here = us[link.dst];
+      if (there < 0 || (here >= 0 && here <= there + link.us))
+        continue;
+      here = there + link.us;
+      changed = true;
+    }
+  }
+  return std::max(0.0, us[rankNodes[to]]);
+}
+
 /// Whether the second rank needs, of some chunk, what only the first has.
 bool mustTravel(const Collective &coll, int from, int to) {
   return std::any_of(
@@ -166,6 +186,19 @@ bool mustTravel(const Collective &coll, int from, int to) {
 }
 
 } // namespace
+
+double ccn::synth::provedUs(const Certificate &c) {
+  double byLatency = mustTravel(c.collective, c.latencyFrom, c.latencyTo)
+                         ? latency(c.topology, c.latencyFrom, c.latencyTo)
+                         : 0;
+  double work = provedUsPerGB(c) * c.bytes / 1e9;
+  // The last of it ends with a link into a host.
+  double least = -1;
+  for (const Link &link : c.topology.links)
+    if (c.topology.nodes[link.dst].isHost() && (least < 0 || link.us < least))
+      least = link.us;
+  return std::max(byLatency, work > 0 ? work + std::max(least, 0.0) : 0);
+}
 
 double ccn::synth::provedUsPerGB(const Certificate &c) {
   double chunksPerGBps = c.countsSends       ? bySends(c)
@@ -186,6 +219,10 @@ std::string ccn::synth::verify(const Certificate &c) {
   if (c.leastUsPerGB > proved * rounding)
     return "expected a proof of " + std::to_string(c.leastUsPerGB) +
            " us for 1 GB, found one of " + std::to_string(proved);
+  if (c.bytes > 0 && c.leastUs > provedUs(c) * rounding)
+    return "expected a proof of " + std::to_string(c.leastUs) + " us for " +
+           std::to_string(c.bytes) + " bytes, found one of " +
+           std::to_string(provedUs(c));
   if (c.steps < 0)
     return "";
   if (!mustTravel(c.collective, c.from, c.to))
@@ -250,6 +287,10 @@ std::string ccn::synth::writeCertificate(const Certificate &c) {
   else
     for (int node : c.cut)
       out["cut"].push_back(c.topology.nodes[node].name);
+  if (c.bytes > 0)
+    out["size"] = {{"bytes", c.bytes},
+                   {"least_us", c.leastUs},
+                   {"latency", {c.latencyFrom, c.latencyTo}}};
   if (c.steps >= 0)
     out["steps"] = {{"from", c.from}, {"to", c.to}, {"least", c.steps}};
   out["topology"] = json::parse(writeTopology(c.topology));
@@ -263,7 +304,7 @@ Result<Certificate> ccn::synth::parseCertificate(std::string_view text,
     nlohmann::json value = parseJson(text, where);
     JsonAt root(value, std::string(where), "");
     root.onlyKeys({"ccn_certificate", "least_us_per_GB", "sends", "lengths",
-                   "cut", "steps", "topology", "collective"});
+                   "cut", "size", "steps", "topology", "collective"});
     root.at("ccn_certificate").integer(1, 1);
     Certificate c;
     Result<Topology> topology =
@@ -290,9 +331,17 @@ Result<Certificate> ccn::synth::parseCertificate(std::string_view text,
           root.at("cut").at(i).fail("the topology has no node \"" + name +
                                     "\"");
       }
+    int64_t last = c.topology.numRanks() - 1;
+    if (root.has("size")) {
+      JsonAt size = root.at("size");
+      c.bytes = size.at("bytes").number();
+      c.leastUs = size.at("least_us").number();
+      JsonAt latency = size.at("latency");
+      c.latencyFrom = static_cast<int>(latency.at(size_t(0)).integer(0, last));
+      c.latencyTo = static_cast<int>(latency.at(1).integer(0, last));
+    }
     if (root.has("steps")) {
       JsonAt steps = root.at("steps");
-      int64_t last = c.topology.numRanks() - 1;
       c.from = static_cast<int>(steps.at("from").integer(0, last));
       c.to = static_cast<int>(steps.at("to").integer(0, last));
       c.steps = static_cast<int>(steps.at("least").integer(0, 1 << 20));

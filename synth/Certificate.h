@@ -32,6 +32,11 @@ struct Certificate {
   std::vector<int> cut;
   std::vector<int64_t> lengths;
   bool countsSends = false;
+  /// For a buffer of `bytes`, if there are any, with latency: the longer of
+  /// that from one rank to another, and of the time that the proof shows plus
+  /// the least latency of a send.
+  double bytes = 0, leastUs = 0;
+  int latencyFrom = 0, latencyTo = 0;
   /// A rank that needs data of another, and the least number of steps between
   /// them; -1: nothing is claimed.
   int from = 0, to = 0, steps = -1;
@@ -54,6 +59,9 @@ std::string verify(const Certificate &certificate);
 /// The microseconds that the cut, the lengths or the sends prove for 1e9 bytes:
 /// what a right claim is.
 double provedUsPerGB(const Certificate &certificate);
+
+/// The same for `bytes`, with latency.
+double provedUs(const Certificate &certificate);
 
 } // namespace ccn::synth
 

@@ -40,7 +40,7 @@ public:
   double offer(const std::string &engine, const std::string &method,
                Schedule schedule,
                const std::shared_ptr<const Fabric> &machine) override;
-  void raiseBound(double us, const std::string &why) override;
+  void raiseBound(double us, const std::string &why, BoundProof proof) override;
   std::optional<FoundSchedule> fastest(double knownUs, int mostSends) override;
   bool othersRun() override {
     std::lock_guard lock(mutex);
@@ -79,6 +79,7 @@ private:
   /// Negative: none yet.
   double best = -1, boundUs = 0;
   std::string bestMethod, bound, bug;
+  BoundProof boundProof;
 };
 
 double Search::offer(const std::string &engine, const std::string &method,
@@ -112,12 +113,13 @@ double Search::offer(const std::string &engine, const std::string &method,
   return us;
 }
 
-void Search::raiseBound(double us, const std::string &why) {
+void Search::raiseBound(double us, const std::string &why, BoundProof proof) {
   std::lock_guard lock(mutex);
   if (us <= boundUs)
     return;
   boundUs = us;
   bound = why;
+  boundProof = std::move(proof);
   stopIfClose();
 }
 
@@ -194,6 +196,7 @@ Result<FindResult> Search::result() {
                     1);
   result.boundUs = boundUs;
   result.bound = bound;
+  result.proof = boundProof;
   result.stillRunning = done < engines.size();
   return result;
 }

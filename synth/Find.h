@@ -31,6 +31,14 @@ struct FoundSchedule {
   std::shared_ptr<const Fabric> fabric;
 };
 
+/// What proves a bound: see Certificate.h.
+struct BoundProof {
+  std::vector<int> cut;
+  bool countsSends = false;
+  std::vector<int64_t> lengths;
+  int latencyFrom = 0, latencyTo = 0;
+};
+
 struct FindProgress {
   double seconds = 0;
   /// Engines that run, in their order; and the best so far, if there is one.
@@ -64,6 +72,7 @@ struct FindResult {
   /// No schedule takes less, in microseconds, and why.
   double boundUs = 0;
   std::string bound;
+  BoundProof proof;
   /// Whether engines were ended by the limits.
   bool outOfTime = false;
   /// Whether some have not yet ended even so; they end with the program, which
@@ -111,7 +120,8 @@ public:
                        Schedule schedule,
                        const std::shared_ptr<const Fabric> &machine) = 0;
   /// Raises the bound if this is more.
-  virtual void raiseBound(double us, const std::string &why) = 0;
+  virtual void raiseBound(double us, const std::string &why,
+                          BoundProof proof) = 0;
   /// The fastest schedule so far, unless it takes `knownUs` or has more sends.
   virtual std::optional<FoundSchedule> fastest(double knownUs,
                                                int mostSends) = 0;

@@ -30,6 +30,9 @@ struct StepCut {
   std::vector<std::pair<int, int>> links;
   /// What the cut lets through of itself, without a link.
   int64_t fixed = 0;
+  /// Whether node n is on the sources' side after step t (of a switch: during
+  /// it), at t * nodes + n.
+  std::vector<char> inside;
   /// One line: rounds, rank, numbers, links of the cut.
   std::string str(const Fabric &fabric) const;
 };

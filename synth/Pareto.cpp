@@ -19,6 +19,8 @@ std::string_view ccn::synth::proofName(Proof proof) {
   switch (proof) {
   case Proof::Optimal:
     return "optimal";
+  case Proof::BySolver:
+    return "optimal, no certificate";
   case Proof::UpToChunks:
     return "optimal up to the chunks tried";
   case Proof::Open:
@@ -76,9 +78,9 @@ class StepSweep {
 public:
   StepSweep(const Fabric &fabric,
             const std::function<Result<Collective>(int chunks)> &collective,
-            const ParetoOptions &options, int steps, Fraction least)
+            const ParetoOptions &options, int steps, const RateBound &bound)
       : fabric(fabric), collective(collective), options(options), steps(steps),
-        least(least) {}
+        least(bound.rate), hasCuts(!bound.cuts.empty()) {}
 
   /// Takes the first of `list` that is found.
   std::string takeFirst(const std::vector<std::pair<int, int>> &list);
@@ -88,9 +90,9 @@ public:
   std::string findSome(int granule, int maxChunks);
   /// What is proved about `found` when nothing else is tried.
   Proof proof() const {
-    return found->rate() == least ? Proof::Optimal
-           : undecided            ? Proof::Open
-                                  : Proof::UpToChunks;
+    if (found->rate() == least)
+      return hasCuts ? Proof::Optimal : Proof::BySolver;
+    return undecided ? Proof::Open : Proof::UpToChunks;
   }
 
   std::optional<ParetoPoint> found;
@@ -109,6 +111,7 @@ private:
   const ParetoOptions &options;
   int steps;
   Fraction least;
+  bool hasCuts;
   bool undecided = false;
   /// Those that were tried in vain.
   std::set<std::pair<int, int>> failed;
@@ -386,7 +389,7 @@ std::string Frontier::sweep() {
       break;
     }
     RateBound bound = rateBound(fabric, *smallest, steps, limits);
-    StepSweep search(fabric, collective, options, steps, bound.rate);
+    StepSweep search(fabric, collective, options, steps, bound);
     std::string wrong =
         isBounded() ? finish(steps, search) : quickly(steps, search);
     if (!wrong.empty())

@@ -9,6 +9,7 @@
 #define CCN_SYNTH_PARETO_H
 
 #include "synth/Solve.h"
+#include "synth/StepProof.h"
 
 #include <functional>
 #include <vector>
@@ -21,6 +22,9 @@ struct RateBound {
   Fraction rate;
   /// The step cuts and their weights, or what else proves it; one line each.
   std::vector<std::string> why;
+  /// The cuts with whole weights, if they prove it; none where a solver's word
+  /// is all there is.
+  std::vector<TimedCut> cuts;
 };
 
 /// The least R/C that step cuts allow in `steps` steps: a linear program over
@@ -32,7 +36,8 @@ RateBound rateBound(const Fabric &fabric, const Collective &collective,
                     int steps, const Limits &limits);
 
 enum class Proof {
-  Optimal,    ///< no schedule in as many steps has a smaller R/C
+  Optimal,    ///< no schedule in as many steps has a smaller R/C, by cuts
+  BySolver,   ///< the same, but a solver alone says so
   UpToChunks, ///< none with at most the chunks tried has
   Open,       ///< some were not decided in time
 };

@@ -98,7 +98,8 @@ Result<std::vector<ParetoPoint>> ccn::synth::parsePareto(std::string_view text,
       p.lowerBound = parseFraction(at.at("bound"));
       p.method = at.at("method").string();
       std::string proof = at.at("proof").string();
-      for (Proof candidate : {Proof::Optimal, Proof::UpToChunks, Proof::Open})
+      for (Proof candidate :
+           {Proof::Optimal, Proof::BySolver, Proof::UpToChunks, Proof::Open})
         if (proof == proofName(candidate))
           p.proof = candidate;
       Result<Schedule> schedule =
@@ -185,7 +186,9 @@ Result<std::string> ccn::synth::paretoSvg(const ParetoResult &result,
     out << "\"/>\n<text x=\"" << left + width + 16 << "\" y=\""
         << top + 14 + 18 * static_cast<double>(i) << "\" fill=\"" << color
         << "\">(" << p.chunks << "," << p.steps << "," << p.rounds << ") "
-        << (p.proof == Proof::Optimal ? "optimal" : "") << "</text>\n";
+        << (p.proof == Proof::Optimal || p.proof == Proof::BySolver ? "optimal"
+                                                                    : "")
+        << "</text>\n";
   }
   out << "<text x=\"" << left << "\" y=\"" << top - 10
       << "\">predicted time of " << result.points[0].schedule.collective.name

@@ -8,6 +8,7 @@
 #include "synth/Flow.h"
 #include "synth/LinearProgram.h"
 #include "synth/Pareto.h"
+#include "synth/Prove.h"
 #include "synth/Symmetry.h"
 
 #include <algorithm>
@@ -46,6 +47,7 @@ struct CutRow {
   std::vector<int64_t> caps;
   int64_t need;
   std::string text;
+  TimedCut cut;
   friend bool operator<(const CutRow &a, const CutRow &b) {
     return std::tie(a.caps, a.need) < std::tie(b.caps, b.need);
   }
@@ -95,6 +97,7 @@ bool CutPlanes::addCuts(const std::vector<double> &rounds) {
       for (int s = 0; s < steps; ++s)
         row.text += " " + std::to_string(row.caps[s]);
       row.text += " a round in steps 1 to " + std::to_string(steps);
+      row.cut = timedCut(fabric.topology, steps, *cut);
       if (!known.insert(row).second)
         continue;
       rows.push_back(std::move(row));
@@ -128,8 +131,11 @@ RateBound CutPlanes::proof(const std::vector<double> &duals,
   for (size_t i = 0; i < rows.size(); ++i) {
     total += static_cast<__int128>(weights[i].num) * (common / weights[i].den) *
              rows[i].need;
-    if (weights[i].num > 0)
-      bound.why.push_back("weight " + weights[i].str() + ": " + rows[i].text);
+    if (weights[i].num == 0)
+      continue;
+    bound.why.push_back("weight " + weights[i].str() + ": " + rows[i].text);
+    bound.cuts.push_back(rows[i].cut);
+    bound.cuts.back().weight = weights[i].num * (common / weights[i].den);
   }
   bound.rate = Fraction(static_cast<int64_t>(total), common * chunksPerNode);
   return bound;
@@ -199,6 +205,8 @@ RateBound ccn::synth::rateBound(const Fabric &fabric,
   RateBound overall;
   overall.rate = cut.roundsPerChunk;
   overall.why = {describe(cut, fabric)};
+  overall.cuts = {timedCut(fabric.topology, steps, cut)};
+  overall.cuts[0].weight = 1;
   auto better = [&](RateBound other) {
     return overall.rate < other.rate ? other : overall;
   };
@@ -207,7 +215,10 @@ RateBound ccn::synth::rateBound(const Fabric &fabric,
       (collective.combining || collective.kind == CollectiveKind::Gather)) {
     // Reversed: the same schedules backwards.
     Fabric back = reversed(fabric);
-    return better(rateBound(back, *other, steps, limits));
+    RateBound bound = rateBound(back, *other, steps, limits);
+    for (TimedCut &timed : bound.cuts)
+      timed = turned(fabric.topology, steps, timed);
+    return better(std::move(bound));
   }
   if (isPointToPoint(collective)) {
     std::vector<Group> groups = candidateGroups(fabric, collective);

@@ -115,6 +115,8 @@ std::optional<StepCut> ccn::synth::findStepCut(const Fabric &fabric,
         cut.fixed -= static_cast<int64_t>(fabric.linkCap[arc.link]) *
                      rounds[arc.step - 1];
       }
+    side.resize(static_cast<size_t>(network.nodes) * (rounds.size() + 1));
+    cut.inside = std::move(side);
     return cut;
   }
   return std::nullopt;

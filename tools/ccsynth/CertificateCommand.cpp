@@ -7,6 +7,8 @@
 #include "Commands.h"
 
 #include "synth/Certificate.h"
+#include "synth/Prove.h"
+#include "synth/StepProof.h"
 
 #include <nlohmann/json.hpp>
 
@@ -70,37 +72,163 @@ static bool isSame(Topology a, const Topology &b) {
   return writeTopology(a) == writeTopology(b);
 }
 
+/// The name of a certificate's machine: what the file says of itself is not
+/// proved by it, so it is compared with the problem's, if there is one.
+static Result<std::string> machineOf(const Problem &problem,
+                                     const Topology &topology,
+                                     const std::string &file) {
+  if (problem.topology.empty() && !problem.without.empty())
+    return error("--without: expected a topology (-t), found none");
+  if (problem.topology.empty())
+    return "a machine that the file calls \"" + topology.name + "\"";
+  Result<Topology> loaded = problem.machine();
+  if (!loaded)
+    return loaded.status();
+  if (!isSame(*loaded, topology))
+    return error(file + ": expected the nodes, links and edge sets of " +
+                 loaded->name + ", found others");
+  return loaded->name;
+}
+
+static std::string describe(const Collective &collective) {
+  std::optional<CollectiveKind> kind = kindOf(collective);
+  return kind ? std::string(kindName(*kind))
+              : "a custom relation that the file calls \"" + collective.name +
+                    "\"";
+}
+
+/// "1 cut", "2 cuts"; empty if there are none.
+static std::string countOf(int64_t count, const std::string &what) {
+  if (count == 0)
+    return "";
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+static int checkStepProof(const Problem &problem, const std::string &text,
+                          const std::string &file) {
+  Result<StepProof> proof = parseStepProof(text, file);
+  if (!proof)
+    return fail(proof.status());
+  Result<std::string> machine = machineOf(problem, proof->topology, file);
+  if (!machine)
+    return fail(machine.status());
+  int64_t lemmas = 0;
+  if (std::string wrong = verify(*proof, &lemmas); !wrong.empty())
+    return fail(file + ": " + wrong);
+  std::string how = countOf(static_cast<int64_t>(proof->cuts.size()), "cut");
+  if (!proof->searches.empty())
+    how += (how.empty() ? "" : " and ") +
+           (lemmas == 0 ? "unit propagation"
+                        : countOf(lemmas, "lemma") + " of a search");
+  char unit[32];
+  std::snprintf(unit, sizeof unit, "%.6g", proof->unitGBps);
+  std::cout << file << ": proved: no schedule of "
+            << describe(proof->collective) << " on " << *machine;
+  std::cout << " moves "
+            << countOf(static_cast<int64_t>(proof->collective.chunks.size()),
+                       "chunk")
+            << " in " << countOf(proof->steps, "step") << " and ";
+  if (proof->rounds >= 0)
+    std::cout << countOf(proof->rounds, "round");
+  else
+    std::cout << "fewer than " << proof->least.str() << " rounds";
+  std::cout << " of " << unit << " GB/s"
+            << (proof->rounds < 0 ? ", nor more chunks in proportion" : "")
+            << " (by " << how << ")\n";
+  return Done;
+}
+
+int emitRateProofs(const ParetoCommand &c, const Topology &machine,
+                   const Fabric &fabric, const ParetoResult &result) {
+  // More chunks need more rounds in proportion.
+  Result<Collective> collective =
+      c.problem.loadTimes(fabric, c.problem.granule(fabric.ranks));
+  if (!collective)
+    return fail(collective.status());
+  nlohmann::ordered_json proofs = nlohmann::ordered_json::array();
+  for (const ParetoPoint &point : result.points) {
+    if (point.proof != Proof::Optimal)
+      continue;
+    Result<StepProof> proof =
+        proveRate(machine, fabric, *collective, point.steps,
+                  Limits::seconds(c.timeLimit, &interrupted));
+    if (!proof) {
+      std::cerr << "ccsynth: note: " << point.steps
+                << " steps: no certificate: " << proof.message() << "\n";
+      continue;
+    }
+    proofs.push_back(nlohmann::ordered_json::parse(writeStepProof(*proof)));
+  }
+  return emit(c.certificate, proofs.dump(1) + "\n");
+}
+
+int sayWhoProved(const SolveResult &result) {
+  for (const char *cut : {"step cut", "step bound", "round bound"})
+    if (result.method.starts_with(cut))
+      return NoneFound;
+  std::cerr << "proved by " << result.method
+            << " alone; --certificate writes a proof that ccsynth check "
+               "verifies, if it finds one\n";
+  return NoneFound;
+}
+
+int emitStepProof(const SolveCommand &c, const Topology &machine,
+                  const Fabric &fabric, const Collective &collective,
+                  const SolveResult &result) {
+  Result<StepProof> proof =
+      proveNone(machine, fabric, collective, c.steps, c.rounds,
+                Limits::seconds(c.timeLimit, &interrupted));
+  if (!proof) {
+    std::cerr << "proved by " << result.method
+              << " alone, no certificate: " << proof.message() << "\n";
+    return NoneFound;
+  }
+  int code = emit(c.certificate, writeStepProof(*proof));
+  return code == Done ? NoneFound : code;
+}
+
+/// Each of a list of certificates.
+static int checkEach(const Problem &problem, const std::string &text,
+                     const std::string &file) {
+  // In the order of their keys, by which certificates are told apart.
+  nlohmann::ordered_json list =
+      nlohmann::ordered_json::parse(text, nullptr, false);
+  if (!list.is_array())
+    return fail(file + ": expected a list of certificates");
+  for (const nlohmann::ordered_json &each : list)
+    if (int code = checkCertificate(problem, each.dump(1), file))
+      return code;
+  return Done;
+}
+
 int checkCertificate(const Problem &problem, const std::string &text,
                      const std::string &file) {
+  size_t first = text.find_first_not_of(" \t\r\n");
+  if (first != std::string::npos && text[first] == '[')
+    return checkEach(problem, text, file);
+  if (isStepProof(text))
+    return checkStepProof(problem, text, file);
   Result<Certificate> certificate = parseCertificate(text, file);
   if (!certificate)
     return fail(certificate.status());
-  if (problem.topology.empty() && !problem.without.empty())
-    return fail("--without: expected a topology (-t), found none");
-  // What the file says of itself is not proved by it.
-  std::string machine =
-      "a machine that the file calls \"" + certificate->topology.name + "\"";
-  if (!problem.topology.empty()) {
-    Result<Topology> loaded = problem.machine();
-    if (!loaded)
-      return fail(loaded.status());
-    if (!isSame(*loaded, certificate->topology))
-      return fail(file + ": expected the nodes, links and edge sets of " +
-                  loaded->name + ", found others");
-    machine = loaded->name;
-  }
+  Result<std::string> machine = machineOf(problem, certificate->topology, file);
+  if (!machine)
+    return fail(machine.status());
   if (std::string wrong = verify(*certificate); !wrong.empty())
     return fail(file + ": " + wrong);
   char time[64];
-  std::snprintf(time, sizeof time, "%.3f us for 1 GB",
-                certificate->leastUsPerGB);
-  std::optional<CollectiveKind> kind = kindOf(certificate->collective);
+  if (certificate->bytes > 0)
+    std::snprintf(time, sizeof time, "%.3f us for %.0f bytes",
+                  certificate->leastUs, certificate->bytes);
+  else
+    std::snprintf(time, sizeof time, "%.3f us for 1 GB",
+                  certificate->leastUsPerGB);
   std::cout << file << ": proved: no schedule of "
-            << (kind ? std::string(kindName(*kind))
-                     : "a custom relation that the file calls \"" +
-                           certificate->collective.name + "\"")
-            << " on " << machine << " takes less than " << time << " ("
-            << (certificate->countsSends       ? "by its sends"
+            << describe(certificate->collective) << " on " << *machine
+            << " takes less than " << time << " ("
+            << (certificate->bytes > 0 && certificate->leastUsPerGB == 0
+                    ? "by latency"
+                : certificate->countsSends     ? "by its sends"
                 : certificate->lengths.empty() ? "by a cut"
                                                : "by lengths of links")
             << ")";

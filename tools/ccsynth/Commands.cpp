@@ -163,7 +163,14 @@ Result<Fabric> Problem::fabricOf(const Topology &loaded,
 }
 
 int runSolve(const SolveCommand &c) {
-  Result<Fabric> fabric = c.problem.fabric(true);
+  if (!c.certificate.empty() && !c.sketch.empty())
+    return fail("--certificate: expected no sketch, which narrows what is "
+                "searched",
+                Usage);
+  Result<Topology> machine = c.problem.machine();
+  if (!machine)
+    return fail(machine.status());
+  Result<Fabric> fabric = c.problem.fabricOf(*machine, true);
   if (!fabric)
     return fail(fabric.status());
   std::optional<Sketch> sketch;
@@ -213,7 +220,9 @@ int runSolve(const SolveCommand &c) {
   if (result->answer == Answer::No) {
     std::cerr << what << ": none exists, by " << result->method << ": "
               << result->certificate << "\n";
-    return NoneFound;
+    return c.certificate.empty()
+               ? sayWhoProved(*result)
+               : emitStepProof(c, *machine, *fabric, *collective, *result);
   }
   if (result->answer == Answer::Unknown) {
     std::cerr << what << ": "
@@ -501,7 +510,10 @@ int runSimulate(const Problem &problem, const std::string &file,
 }
 
 int runPareto(ParetoCommand &c) {
-  Result<Fabric> fabric = c.problem.fabric(true);
+  Result<Topology> machine = c.problem.machine();
+  if (!machine)
+    return fail(machine.status());
+  Result<Fabric> fabric = c.problem.fabricOf(*machine, true);
   if (!fabric)
     return fail(fabric.status());
   ParetoOptions &options = c.options;
@@ -531,9 +543,13 @@ int runPareto(ParetoCommand &c) {
     std::cerr << "\r\033[K" << std::flush;
   if (!result)
     return fail(result.status());
-  int code = emit("", paretoTable(*result, *fabric));
+  // A list of certificates on standard output stands there alone.
+  int code = c.certificate == "-" ? static_cast<int>(Done)
+                                  : emit("", paretoTable(*result, *fabric));
   if (code == Done && !c.output.empty())
     code = emit(c.output, paretoJson(*result, *fabric));
+  if (code == Done && !c.certificate.empty())
+    code = emitRateProofs(c, *machine, *fabric, *result);
   if (code == Done && !c.plot.empty()) {
     Result<std::string> svg = paretoSvg(*result, *fabric);
     if (!svg)

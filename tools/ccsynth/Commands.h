@@ -11,6 +11,7 @@
 #include "synth/Groups.h"
 #include "synth/Pareto.h"
 #include "synth/Schedule.h"
+#include "synth/Solve.h"
 #include "synth/interop/TopologyImport.h"
 
 #include <CLI/CLI.hpp>
@@ -139,16 +140,32 @@ int checkCertificate(const Problem &problem, const std::string &text,
 struct SolveCommand {
   Problem problem;
   int steps = 0, rounds = 0;
-  std::string engine = "auto", mode = "auto", output, sketch;
+  std::string engine = "auto", mode = "auto", output, sketch, certificate;
   double timeLimit = 0;
   uint64_t seed = 1;
   bool quiet = false;
 };
 
+/// Says if "none exists" is a solver's word alone. Returns the exit code.
+int sayWhoProved(const SolveResult &result);
+
+/// Writes a proof that none exists, or says that there is none to be had.
+/// Returns the exit code.
+int emitStepProof(const SolveCommand &c, const Topology &machine,
+                  const Fabric &fabric, const Collective &collective,
+                  const SolveResult &result);
+
+struct ParetoCommand;
+
+/// Writes the proofs of the points that are called optimal. Returns the exit
+/// code.
+int emitRateProofs(const ParetoCommand &c, const Topology &machine,
+                   const Fabric &fabric, const ParetoResult &result);
+
 struct ParetoCommand {
   Problem problem;
   ParetoOptions options;
-  std::string engine = "auto", output, plot, resume;
+  std::string engine = "auto", output, plot, resume, certificate;
   double timeLimit = 0;
   bool quiet = false;
 };
@@ -173,7 +190,7 @@ struct FlowsCommand {
 
 struct FindCommand {
   Problem problem;
-  std::string size, output;
+  std::string size, output, certificate;
   double timeLimit = 30;
   int threads = 0;
   uint64_t seed = 1;

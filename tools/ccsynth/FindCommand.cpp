@@ -6,6 +6,7 @@
 
 #include "Commands.h"
 
+#include "synth/Certificate.h"
 #include "synth/Find.h"
 
 #include <algorithm>
@@ -90,17 +91,50 @@ static void printFound(const FindCommand &c, const FindResult &result,
                  interrupted ? "interrupted" : "out of time");
 }
 
+/// Writes what proves the bound, as far as it is proved.
+static int emitFindCertificate(const FindCommand &c, const Topology &machine,
+                               const Fabric &fabric, const FindResult &result,
+                               double bytes) {
+  Result<Collective> collective =
+      c.problem.loadTimes(fabric, c.problem.granule(fabric.ranks));
+  if (!collective)
+    return fail(collective.status());
+  Certificate certificate;
+  certificate.topology = machine;
+  certificate.collective = std::move(*collective);
+  certificate.cut = result.proof.cut;
+  certificate.countsSends = result.proof.countsSends;
+  certificate.lengths = result.proof.lengths;
+  certificate.latencyFrom = result.proof.latencyFrom;
+  certificate.latencyTo = result.proof.latencyTo;
+  certificate.bytes = bytes;
+  certificate.leastUsPerGB = provedUsPerGB(certificate);
+  certificate.leastUs = std::min(result.boundUs, provedUs(certificate));
+  constexpr double rounding = 1 - 1e-9;
+  if (certificate.leastUs < result.boundUs * rounding)
+    std::cerr << "ccsynth: note: the certificate proves " << certificate.leastUs
+              << " us only\n";
+  return emit(c.certificate, writeCertificate(certificate));
+}
+
 int runFind(const FindCommand &c) {
   Result<std::vector<double>> bytes = parseSizes({c.size});
   if (!bytes)
     return fail(bytes.message(), Usage);
+  if (c.certificate == "-" && (c.output.empty() || c.output == "-"))
+    return fail("expected a file for the schedule or for the certificate, "
+                "found standard output for both",
+                Usage);
   // Every engine reads them anew.
   if (c.problem.counts == "-" || c.problem.collective == "-")
     return fail("expected a file with the collective's " +
                     std::string(c.problem.counts == "-" ? "counts" : "chunks") +
                     ", found standard input",
                 Usage);
-  Result<Fabric> fabric = c.problem.fabric();
+  Result<Topology> machine = c.problem.machine();
+  if (!machine)
+    return fail(machine.message());
+  Result<Fabric> fabric = c.problem.fabricOf(*machine);
   if (!fabric)
     return fail(fabric.message());
   FindOptions options;
@@ -151,6 +185,8 @@ int runFind(const FindCommand &c) {
     printFound(c, *result, bytes->front());
     const FoundSchedule &best = result->found.front();
     code = emit(c.output, writeSchedule(best.schedule, best.fabric.get()));
+    if (code == Done && !c.certificate.empty())
+      code = emitFindCertificate(c, *machine, *fabric, *result, bytes->front());
   }
   if (result->stillRunning)
     leave(code);

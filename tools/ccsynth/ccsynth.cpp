@@ -102,6 +102,9 @@ static void addFind(CLI::App &app, int &code) {
   command->add_option("--seed", options->seed, "the seed of the searches");
   command->add_option("-o,--output", options->output,
                       "the schedule's file (default: standard output)");
+  command->add_option("--certificate", options->certificate,
+                      "a JSON file for the bound's proof, which ccsynth check "
+                      "verifies by itself");
   command->add_flag("-q,--quiet", options->quiet,
                     "no progress and no table of engines");
   command->callback([options, &code] { code = runFind(*options); });
@@ -135,6 +138,10 @@ static void addSolve(CLI::App &app, int &code) {
                       "results depend on the seed alone, not on the clock");
   command->add_option("--sketch", options->sketch,
                       "a JSON file with TACCL's keys that narrows the search");
+  command->add_option("--certificate", options->certificate,
+                      "where none exists: a JSON file for the proof of that, "
+                      "which ccsynth check verifies by itself (-: standard "
+                      "output)");
   command->add_option("-o,--output", options->output,
                       "the schedule's file (default: standard output)");
   command->add_flag("-q,--quiet", options->quiet, "no summary");
@@ -170,6 +177,9 @@ static void addPareto(CLI::App &app, int &code) {
                       "a JSON file for the points and their schedules");
   command->add_option("--resume", options->resume,
                       "a JSON file of an earlier run to go on from");
+  command->add_option("--certificate", options->certificate,
+                      "a JSON file for the proofs of what is called optimal, "
+                      "which ccsynth check verifies by itself");
   command->add_option("--plot", options->plot,
                       "an SVG file for predicted times against sizes");
   command->add_flag("-q,--quiet", options->quiet, "no progress");
