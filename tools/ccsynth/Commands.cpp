@@ -8,6 +8,7 @@
 
 #include "synth/Certificate.h"
 #include "synth/Compose.h"
+#include "synth/Explain.h"
 #include "synth/Gantt.h"
 #include "synth/Sketch.h"
 #include "synth/TopologyEdit.h"
@@ -493,8 +494,8 @@ int drawGantt(const std::string &path, const Schedule &schedule,
 }
 
 int runSimulate(const Problem &problem, const std::string &file,
-                const std::vector<std::string> &sizes,
-                const std::string &gantt) {
+                const std::vector<std::string> &sizes, const std::string &gantt,
+                bool explains) {
   Result<std::vector<double>> bytes = parseSizes(sizes);
   if (!bytes)
     return fail(bytes.status(), Usage);
@@ -506,6 +507,9 @@ int runSimulate(const Problem &problem, const std::string &file,
     return fail(file + ": " + wrong);
   if (int code = printTimes(loaded->schedule, *loaded->fabric, *bytes))
     return code;
+  if (explains)
+    std::cout << explain(loaded->schedule, *loaded->fabric, bytes->back())
+              << std::flush;
   return drawGantt(gantt, loaded->schedule, *loaded->fabric, *bytes);
 }
 

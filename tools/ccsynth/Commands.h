@@ -190,11 +190,11 @@ struct FlowsCommand {
 
 struct FindCommand {
   Problem problem;
-  std::string size, output, certificate;
+  std::string size, output, certificate, gantt;
   double timeLimit = 30;
   int threads = 0;
   uint64_t seed = 1;
-  bool quiet = false;
+  bool quiet = false, explains = false;
 };
 
 struct ConvertCommand {
@@ -210,8 +210,8 @@ int runBound(const Problem &problem, bool json, const std::string &certificate);
 int runConvert(const ConvertCommand &c);
 int runCheck(const Problem &problem, const std::string &file);
 int runSimulate(const Problem &problem, const std::string &file,
-                const std::vector<std::string> &sizes,
-                const std::string &gantt);
+                const std::vector<std::string> &sizes, const std::string &gantt,
+                bool explains);
 int runPareto(ParetoCommand &c);
 int runTrees(const TreesCommand &c);
 int runFlows(const FlowsCommand &c);

@@ -7,6 +7,7 @@
 #include "Commands.h"
 
 #include "synth/Certificate.h"
+#include "synth/Explain.h"
 #include "synth/Find.h"
 
 #include <algorithm>
@@ -42,6 +43,12 @@ public:
     }
     if (progress.boundUs > 0) {
       std::snprintf(text, sizeof text, ", bound %.3f us", progress.boundUs);
+      line += text;
+    }
+    if (progress.boundUs > 0 && progress.bestUs > 0) {
+      std::snprintf(text, sizeof text, " (%.2f %% above)",
+                    100 *
+                        std::max(0.0, progress.bestUs / progress.boundUs - 1));
       line += text;
     }
     if (terminal) {
@@ -185,6 +192,10 @@ int runFind(const FindCommand &c) {
     printFound(c, *result, bytes->front());
     const FoundSchedule &best = result->found.front();
     code = emit(c.output, writeSchedule(best.schedule, best.fabric.get()));
+    if (c.explains)
+      std::cerr << explain(best.schedule, *best.fabric, bytes->front());
+    if (code == Done)
+      code = drawGantt(c.gantt, best.schedule, *best.fabric, *bytes);
     if (code == Done && !c.certificate.empty())
       code = emitFindCertificate(c, *machine, *fabric, *result, bytes->front());
   }

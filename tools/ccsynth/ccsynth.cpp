@@ -68,6 +68,10 @@ static const char *certificateText = "a JSON file for the bound's proof, which "
                                      "ccsynth check verifies by itself (-: "
                                      "standard output, with nothing else)";
 
+static const char *explainText =
+    "say in words what bounds the schedule, what its steps do, and by which "
+    "way the last chunk arrives";
+
 // Each adds a command, which sets `code`. What it reads into lives as long as
 // its callback.
 
@@ -105,6 +109,10 @@ static void addFind(CLI::App &app, int &code) {
   command->add_option("--certificate", options->certificate,
                       "a JSON file for the bound's proof, which ccsynth check "
                       "verifies by itself");
+  command->add_option("--gantt", options->gantt,
+                      "an SVG file for the links over time, the bottleneck's "
+                      "in red");
+  command->add_flag("--explain", options->explains, explainText);
   command->add_flag("-q,--quiet", options->quiet,
                     "no progress and no table of engines");
   command->callback([options, &code] { code = runFind(*options); });
@@ -339,6 +347,7 @@ static void addSimulate(CLI::App &app, int &code) {
     std::string file;
     std::vector<std::string> sizes = {"1KB", "64KB", "1MB", "64MB", "1GB"};
     std::string gantt;
+    bool explains = false;
   };
   auto options = std::make_shared<Options>();
   CLI::App *command =
@@ -347,10 +356,11 @@ static void addSimulate(CLI::App &app, int &code) {
   command->add_option("schedule", options->file)->required();
   command->add_option("--size", options->sizes,
                       "buffer sizes: 65536, 64KB, 1GiB");
+  command->add_flag("--explain", options->explains, explainText);
   command->add_option("--gantt", options->gantt, ganttText);
   command->callback([options, &code] {
     code = runSimulate(options->problem, options->file, options->sizes,
-                       options->gantt);
+                       options->gantt, options->explains);
   });
 }
 
