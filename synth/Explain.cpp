@@ -142,7 +142,10 @@ std::string Explanation::sayHosts(const std::map<int, int64_t> &counts,
   std::set<int64_t> values;
   for (auto [host, count] : counts)
     values.insert(count);
-  if (values.size() == 1) {
+  constexpr size_t maxNamed = 3;
+  if (values.size() == 1 &&
+      (counts.size() <= maxNamed ||
+       static_cast<int>(counts.size()) == schedule.collective.ranks)) {
     std::vector<int> hosts;
     for (auto [host, count] : counts)
       hosts.push_back(host);
@@ -154,9 +157,10 @@ std::string Explanation::sayHosts(const std::map<int, int64_t> &counts,
            (hosts.size() == 1 || who == "each rank" ? "s " : " ") +
            std::to_string(*values.begin());
   }
+  std::string least = std::to_string(*values.begin());
   return counted(static_cast<int64_t>(counts.size()), "host") + " " + verb +
-         (counts.size() == 1 ? "s " : " ") + std::to_string(*values.begin()) +
-         " to " + std::to_string(*values.rbegin());
+         (counts.size() == 1 ? "s " : " ") + least +
+         (values.size() == 1 ? "" : " to " + std::to_string(*values.rbegin()));
 }
 
 std::string Explanation::sayStep(const Step &step) const {

@@ -188,6 +188,13 @@ struct FlowsCommand {
   bool quiet = false;
 };
 
+struct NcclCommand {
+  Problem problem;
+  std::string graphs, tuner;
+  int channels = 0;
+  uint64_t seed = 1;
+};
+
 struct FindCommand {
   Problem problem;
   std::string size, output, certificate, gantt;
@@ -215,6 +222,7 @@ int runSimulate(const Problem &problem, const std::string &file,
 int runPareto(ParetoCommand &c);
 int runTrees(const TreesCommand &c);
 int runFlows(const FlowsCommand &c);
+int runNccl(const NcclCommand &c);
 int runFind(const FindCommand &c);
 
 } // namespace ccn::synth

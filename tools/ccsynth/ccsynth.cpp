@@ -341,6 +341,24 @@ static void addConvert(CLI::App &app, int &code) {
   command->callback([options, &code] { code = runConvert(*options); });
 }
 
+static void addNccl(CLI::App &app, int &code) {
+  auto options = std::make_shared<NcclCommand>();
+  CLI::App *command = app.add_subcommand(
+      "nccl", "rings of a machine's GPUs for NCCL, and a table for its tuner");
+  options->problem.addTopology(command);
+  command->add_option("--graph", options->graphs,
+                      "an XML file for NCCL_GRAPH_FILE: the rings as channels");
+  command->add_option("--tuner", options->tuner,
+                      "a CSV file for NVIDIA's example of a tuner plugin "
+                      "(NCCL_TUNER_CONFIG_FILE)");
+  command
+      ->add_option("--channels", options->channels,
+                   "the most rings (default: 32)")
+      ->check(CLI::Range(1, 32));
+  command->add_option("--seed", options->seed, "the seed of the search");
+  command->callback([options, &code] { code = runNccl(*options); });
+}
+
 static void addSimulate(CLI::App &app, int &code) {
   struct Options {
     Problem problem;
@@ -373,8 +391,9 @@ int main(int argc, char **argv) {
                        "print the version, and end");
   app.require_subcommand(1);
   int code = Done;
-  for (auto *add : {addFind, addSolve, addPareto, addTrees, addFlows,
-                    addTopologies, addBound, addCheck, addConvert, addSimulate})
+  for (auto *add :
+       {addFind, addSolve, addPareto, addTrees, addFlows, addTopologies,
+        addBound, addCheck, addConvert, addSimulate, addNccl})
     add(app, code);
 
   if (std::string wrong = wrongCommand(app, argc, argv); !wrong.empty()) {

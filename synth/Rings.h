@@ -1,0 +1,44 @@
+//===- Rings.h - Rings that a machine's links carry at once -----*- C++ -*-===//
+//
+// As NCCL runs its collectives: along several rings of all GPUs, each a channel
+// of the same speed, or along the chains that are left if each ring is opened.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_SYNTH_RINGS_H
+#define CCN_SYNTH_RINGS_H
+
+#include "synth/Schedule.h"
+
+#include <optional>
+#include <vector>
+
+namespace ccn::synth {
+
+struct Rings {
+  /// The ranks in the order of each ring.
+  std::vector<std::vector<int>> rings;
+  /// What each carries.
+  int units = 1;
+  /// No rings carry more in all: what the GPU with the least room sends or
+  /// receives.
+  int mostUnits = 0;
+};
+
+/// Rings over ways without NICs, as many as are found, at most `most`. They
+/// depend on the seed alone. Fails where there are none.
+Result<Rings> packRings(const Fabric &fabric, int most, uint64_t seed);
+
+/// all_gather, reduce_scatter, all_reduce, broadcast or reduce along all rings
+/// at once: a chunk of each rank's share on each ring, or `pieces` chunks of
+/// the buffer that follow each other from the root on.
+Result<Schedule> ringsSchedule(const Rings &rings, CollectiveKind kind,
+                               int pieces);
+
+/// all_reduce up the chain of each ring, from its last rank to its first, and
+/// down again, in `pieces` chunks that follow each other.
+Schedule chainsSchedule(const Rings &rings, int pieces);
+
+} // namespace ccn::synth
+
+#endif // CCN_SYNTH_RINGS_H

@@ -1,0 +1,41 @@
+//===- Nccl.h - Files that NCCL reads ---------------------------*- C++ -*-===//
+//
+// NCCL's channels (NCCL_GRAPH_FILE), and the table of algorithms by size that
+// NVIDIA's example of a tuner plugin reads (NCCL_TUNER_CONFIG_FILE).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_SYNTH_INTEROP_NCCL_H
+#define CCN_SYNTH_INTEROP_NCCL_H
+
+#include "synth/Rings.h"
+
+#include <string>
+
+namespace ccn::synth {
+
+/// How NCCL is to run rings: each as so many channels, which share its speed.
+struct NcclChannels {
+  Rings rings;
+  int copies = 1;
+};
+
+/// Channels of at most about 25 GB/s each, as one thread block copies no more;
+/// and no more than `most` of them.
+NcclChannels channelsOf(const Rings &rings, const Fabric &fabric, int most);
+
+/// The channels, for rings (graph 0) and for trees (graph 1), which NCCL makes
+/// chains of within a machine. Devices are the ranks.
+std::string writeNcclGraphs(const NcclChannels &channels, const Fabric &fabric);
+
+/// Rows for all sizes from 1 KB to 1 GB: for all_reduce whether rings or chains
+/// are predicted to take less (chains, if that is 2 %), for the others rings,
+/// which are all that NCCL has for them within a machine but for NVLink SHARP;
+/// by the protocol LL, which sends twice the bytes and waits for no flags,
+/// where twice the bytes take at most a tenth longer.
+Result<std::string> writeNcclTuner(const NcclChannels &channels,
+                                   const Fabric &fabric);
+
+} // namespace ccn::synth
+
+#endif // CCN_SYNTH_INTEROP_NCCL_H

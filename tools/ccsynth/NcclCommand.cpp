@@ -1,0 +1,48 @@
+//===- NcclCommand.cpp - ccsynth nccl -------------------------------------===//
+//
+// Rings for NCCL's channels, and a table for its tuner.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands.h"
+
+#include "synth/interop/Nccl.h"
+
+#include <cstdio>
+
+namespace ccn::synth {
+
+int runNccl(const NcclCommand &c) {
+  // NCCL has no more channels.
+  constexpr int maxChannels = 32;
+  if (c.graphs == "-" && c.tuner == "-")
+    return fail("expected a file for the graphs or for the tuner, found "
+                "standard output for both",
+                Usage);
+  Result<Fabric> fabric = c.problem.fabric(true);
+  if (!fabric)
+    return fail(fabric.status());
+  int most = c.channels > 0 ? c.channels : maxChannels;
+  Result<Rings> rings = packRings(*fabric, most, c.seed);
+  if (!rings)
+    return fail(rings.status());
+  NcclChannels channels = channelsOf(*rings, *fabric, most);
+  double speed = rings->units * fabric->unitGBps;
+  size_t count = rings->rings.size();
+  std::fprintf(stderr,
+               "%zu ring%s of %.6g GB/s, %.6g of the %.6g GB/s of the GPU with "
+               "the least; %zu channels\n",
+               count, count == 1 ? "" : "s", speed,
+               speed * static_cast<double>(count),
+               rings->mostUnits * fabric->unitGBps,
+               count * static_cast<size_t>(channels.copies));
+  if (!c.graphs.empty())
+    if (int code = emit(c.graphs, writeNcclGraphs(channels, *fabric)))
+      return code;
+  if (c.tuner.empty())
+    return Done;
+  Result<std::string> table = writeNcclTuner(channels, *fabric);
+  return table ? emit(c.tuner, *table) : fail(table.status(), Failed);
+}
+
+} // namespace ccn::synth
