@@ -204,7 +204,10 @@ int runTrees(const TreesCommand &c) {
   Result<std::vector<double>> bytes = parseSizes(c.sizes);
   if (!bytes)
     return fail(bytes.status(), Usage);
-  Result<Fabric> fabric = c.problem.fabric();
+  Result<Topology> machine = c.problem.machine();
+  if (!machine)
+    return fail(machine.status());
+  Result<Fabric> fabric = c.problem.fabricOf(*machine);
   if (!fabric)
     return fail(fabric.status());
   std::optional<CollectiveKind> kind =
@@ -261,6 +264,9 @@ int runTrees(const TreesCommand &c) {
   }
   if (int code = drawGantt(c.gantt, schedule, trees->fabric, *bytes))
     return code;
+  if (!c.certificate.empty())
+    if (int code = emitTreeCertificates(c, *machine, *fabric, *kind))
+      return code;
   if (c.output.empty() && (c.quiet || !bytes->empty()))
     return Done;
   return emit(c.output, writeSchedule(schedule, &trees->fabric));

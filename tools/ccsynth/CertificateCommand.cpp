@@ -36,13 +36,14 @@ static bool isExact(const Fabric &fabric, const Topology &machine) {
       });
 }
 
-int emitCertificate(const std::string &path, const Topology &machine,
-                    const Fabric &fabric, const Collective &collective,
-                    const Fraction &rate, const RoundBound &rounds,
-                    const StepBound &steps,
-                    const std::vector<int64_t> &lengths) {
+/// What proves a bound, verified; see emitCertificate.
+static Result<std::string>
+certificateOf(const Topology &machine, const Fabric &fabric,
+              const Collective &collective, const Fraction &rate,
+              const RoundBound &rounds, const StepBound &steps,
+              const std::vector<int64_t> &lengths) {
   if (rate.den == 0)
-    return fail("--certificate: expected ranks that can reach each other");
+    return error("--certificate: expected ranks that can reach each other");
   Certificate certificate;
   certificate.topology = machine;
   certificate.collective = collective;
@@ -62,8 +63,50 @@ int emitCertificate(const std::string &path, const Topology &machine,
     certificate.steps = steps.steps;
   }
   if (std::string wrong = verify(certificate); !wrong.empty())
-    return fail("the bound is not proved (a bug): " + wrong, Failed);
-  return emit(path, writeCertificate(certificate));
+    return error("the bound is not proved (a bug): " + wrong);
+  return writeCertificate(certificate);
+}
+
+/// Writes a certificate, if there is one.
+static int emitText(const std::string &path, const Result<std::string> &text) {
+  if (text)
+    return emit(path, *text);
+  return fail(text.status(), text.message().find("(a bug)") == std::string::npos
+                                 ? InputWrong
+                                 : Failed);
+}
+
+int emitCertificate(const std::string &path, const Topology &machine,
+                    const Fabric &fabric, const Collective &collective,
+                    const Fraction &rate, const RoundBound &rounds,
+                    const StepBound &steps,
+                    const std::vector<int64_t> &lengths) {
+  return emitText(path, certificateOf(machine, fabric, collective, rate, rounds,
+                                      steps, lengths));
+}
+
+int emitTreeCertificates(const TreesCommand &c, const Topology &machine,
+                         const Fabric &fabric, CollectiveKind kind) {
+  std::vector<CollectiveKind> halves = {kind};
+  if (kind == CollectiveKind::AllReduce)
+    halves = {CollectiveKind::ReduceScatter, CollectiveKind::AllGather};
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (CollectiveKind half : halves) {
+    Problem problem = c.problem;
+    problem.collective = kindName(half);
+    Result<Collective> collective =
+        problem.load(fabric, problem.granule(fabric.ranks));
+    if (!collective)
+      return fail(collective.status());
+    RoundBound bound = roundBound(fabric, *collective);
+    Result<std::string> text =
+        certificateOf(machine, fabric, *collective, bound.roundsPerChunk, bound,
+                      StepBound{-1, 0, {}}, {});
+    if (!text)
+      return emitText(c.certificate, text);
+    list.push_back(nlohmann::ordered_json::parse(*text));
+  }
+  return emit(c.certificate, list.dump(1) + "\n");
 }
 
 /// The same machine, whatever it is called.

@@ -172,12 +172,17 @@ struct ParetoCommand {
 
 struct TreesCommand {
   Problem problem;
-  std::string output, gantt;
+  std::string output, gantt, certificate;
   std::vector<std::string> sizes;
   int pieces = 1;
   double timeLimit = 0;
   bool hierarchical = false, quiet = false;
 };
+
+/// Writes what proves the throughput that trees are compared with: of an
+/// all_reduce, of its halves. Returns the exit code.
+int emitTreeCertificates(const TreesCommand &c, const Topology &machine,
+                         const Fabric &fabric, CollectiveKind kind);
 
 struct FlowsCommand {
   Problem problem;

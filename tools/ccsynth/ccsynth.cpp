@@ -211,6 +211,7 @@ static void addTrees(CLI::App &app, int &code) {
                     "compose trees of one node with trees between nodes");
   command->add_option("--size", options->sizes,
                       "also predict times of these buffer sizes");
+  command->add_option("--certificate", options->certificate, certificateText);
   command->add_option("--gantt", options->gantt, ganttText);
   command->add_flag("-q,--quiet", options->quiet,
                     "write no schedule unless -o says where");
