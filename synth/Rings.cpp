@@ -8,6 +8,7 @@
 
 #include "synth/Rings.h"
 #include "synth/Compose.h"
+#include "synth/Hierarchy.h"
 
 #include <algorithm>
 #include <climits>
@@ -20,9 +21,17 @@ namespace {
 
 class RingSearch {
 public:
-  RingSearch(const Fabric &fabric, int units, int most, uint64_t seed)
+  RingSearch(const Fabric &fabric,
+             const std::vector<std::vector<int>> &machines, int units, int most,
+             uint64_t seed)
       : fabric(fabric), units(units), most(most), random(seed),
-        setsOf(fabric.edges.size()) {
+        setsOf(fabric.edges.size()),
+        machineOf(static_cast<size_t>(fabric.ranks)) {
+    for (size_t m = 0; m < machines.size(); ++m)
+      for (int rank : machines[m])
+        machineOf[rank] = static_cast<int>(m);
+    size =
+        machines.empty() ? fabric.ranks : static_cast<int>(machines[0].size());
     for (size_t s = 0; s < fabric.sets.size(); ++s)
       for (int e : fabric.sets[s].edges)
         setsOf[e].push_back(s);
@@ -53,12 +62,16 @@ private:
   /// The edge with the most room; none if that is less than a ring's.
   int bestEdge(int from, int to) const;
   bool extend(std::vector<int> &ring);
+  std::vector<int> nextRing();
   bool addBackwards(const std::vector<int> &ring);
 
   const Fabric &fabric;
   const int units, most;
   std::mt19937_64 random;
   std::vector<std::vector<size_t>> setsOf;
+  std::vector<int> machineOf;
+  /// The GPUs of a machine.
+  int size = 0;
   std::vector<int> room;
   std::vector<char> isUsed;
   int64_t visited = 0;
@@ -67,7 +80,8 @@ private:
 int RingSearch::bestEdge(int from, int to) const {
   int best = -1;
   for (int e : fabric.out[from])
-    if (fabric.edges[e].dst == to && !hasNic(e) && roomOn(e) >= units &&
+    if (fabric.edges[e].dst == to &&
+        hasNic(e) == (machineOf[from] != machineOf[to]) && roomOn(e) >= units &&
         (best < 0 || roomOn(e) > roomOn(best)))
       best = e;
   return best;
@@ -80,6 +94,8 @@ bool RingSearch::extend(std::vector<int> &ring) {
     return false;
   int here = ring.back();
   bool isWhole = static_cast<int>(ring.size()) == fabric.ranks;
+  // A machine is left when all its GPUs were passed.
+  bool leaves = static_cast<int>(ring.size()) % size == 0;
   struct Next {
     int edge, room;
     uint64_t order;
@@ -87,6 +103,8 @@ bool RingSearch::extend(std::vector<int> &ring) {
   std::vector<Next> next;
   for (int to = 0; to < fabric.ranks; ++to) {
     if (isWhole ? to != ring.front() : isUsed[to] != 0)
+      continue;
+    if (!isWhole && leaves != (machineOf[to] != machineOf[here]))
       continue;
     if (int edge = bestEdge(here, to); edge >= 0)
       next.push_back({edge, roomOn(edge), random()});
@@ -125,17 +143,35 @@ bool RingSearch::addBackwards(const std::vector<int> &ring) {
   return true;
 }
 
+/// Begins in the first machine, with any GPU by which a ring can enter it;
+/// empty if there is no ring.
+std::vector<int> RingSearch::nextRing() {
+  std::vector<int> starts;
+  for (int rank = 0; rank < fabric.ranks; ++rank)
+    if (machineOf[rank] == 0)
+      starts.push_back(rank);
+  if (size == fabric.ranks)
+    starts.resize(1);
+  std::shuffle(starts.begin(), starts.end(), random);
+  for (int start : starts) {
+    std::vector<int> ring = {start};
+    isUsed.assign(static_cast<size_t>(fabric.ranks), 0);
+    isUsed[start] = 1;
+    visited = 0;
+    if (extend(ring))
+      return ring;
+  }
+  return {};
+}
+
 std::vector<std::vector<int>> RingSearch::run() {
   room.clear();
   for (const FabricSet &set : fabric.sets)
     room.push_back(set.cap);
   std::vector<std::vector<int>> rings;
   while (static_cast<int>(rings.size()) < most) {
-    std::vector<int> ring = {0};
-    isUsed.assign(static_cast<size_t>(fabric.ranks), 0);
-    isUsed[0] = 1;
-    visited = 0;
-    if (!extend(ring))
+    std::vector<int> ring = nextRing();
+    if (ring.empty())
       break;
     rings.push_back(ring);
     if (static_cast<int>(rings.size()) < most && addBackwards(ring)) {
@@ -146,22 +182,83 @@ std::vector<std::vector<int>> RingSearch::run() {
   return rings;
 }
 
-/// The units of the GPU with the least room in or out.
-int mostUnitsOf(const Fabric &fabric) {
+bool isNic(const Topology &t, int node) {
+  return t.nodes[node].kind == NodeKind::Nic;
+}
+
+/// The units of the GPU with the least room in or out, besides NICs, or of the
+/// NICs of a machine.
+int mostUnitsOf(const Fabric &fabric,
+                const std::vector<std::vector<int>> &machines) {
+  const Topology &t = fabric.topology;
   int least = INT_MAX;
   for (int rank = 0; rank < fabric.ranks; ++rank) {
-    int in = 0, out = 0;
+    int in = 0, out = 0, node = fabric.hostNode[rank];
     for (size_t l = 0; l < fabric.linkCap.size(); ++l) {
-      const Link &link = fabric.topology.links[l];
-      in += link.dst == fabric.hostNode[rank] ? fabric.linkCap[l] : 0;
-      out += link.src == fabric.hostNode[rank] ? fabric.linkCap[l] : 0;
+      if (t.links[l].dst == node && !isNic(t, t.links[l].src))
+        in += fabric.linkCap[l];
+      if (t.links[l].src == node && !isNic(t, t.links[l].dst))
+        out += fabric.linkCap[l];
     }
     least = std::min({least, in, out});
+  }
+  for (const std::vector<int> &machine : machines) {
+    // What leaves a NIC came into it.
+    int units = 0;
+    for (int nic : nicsOf(fabric, machine)) {
+      int out = 0, in = 0;
+      for (size_t l = 0; l < fabric.linkCap.size(); ++l) {
+        out = std::max(out, t.links[l].src == nic ? fabric.linkCap[l] : 0);
+        in = std::max(in, t.links[l].dst == nic ? fabric.linkCap[l] : 0);
+      }
+      units += std::min(in, out);
+    }
+    least = std::min(least, units);
   }
   return least;
 }
 
+/// The machines between which data passes NICs; none if there is only one.
+std::vector<std::vector<int>> machinesOf(const Fabric &fabric) {
+  bool anyNic = std::any_of(
+      fabric.edges.begin(), fabric.edges.end(), [&](const FabricEdge &edge) {
+        return std::any_of(edge.path.begin(), edge.path.end(), [&](int link) {
+          return isNic(fabric.topology, fabric.topology.links[link].dst);
+        });
+      });
+  if (!anyNic)
+    return {};
+  Result<NodeGroups> groups = findGroups(fabric);
+  if (!groups || groups->ranks.size() < 2)
+    return {};
+  return groups->ranks;
+}
+
 } // namespace
+
+std::vector<int> ccn::synth::nicsOf(const Fabric &fabric,
+                                    const std::vector<int> &ranks) {
+  const Topology &t = fabric.topology;
+  std::vector<char> reached(t.nodes.size());
+  for (int rank : ranks)
+    reached[fabric.hostNode[rank]] = 1;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Link &link : t.links) {
+      bool goesOn =
+          reached[link.src] && !isNic(t, link.src) && !reached[link.dst];
+      if (!goesOn || t.nodes[link.dst].isHost())
+        continue;
+      reached[link.dst] = 1;
+      changed = true;
+    }
+  }
+  std::vector<int> nics;
+  for (int node = 0; node < static_cast<int>(t.nodes.size()); ++node)
+    if (reached[node] && isNic(t, node))
+      nics.push_back(node);
+  return nics;
+}
 
 Result<Rings> ccn::synth::packRings(const Fabric &fabric, int most,
                                     uint64_t seed) {
@@ -170,12 +267,13 @@ Result<Rings> ccn::synth::packRings(const Fabric &fabric, int most,
     return error("expected at least 2 GPUs, found " +
                  std::to_string(fabric.ranks));
   Rings best;
-  best.mostUnits = mostUnitsOf(fabric);
+  best.machines = machinesOf(fabric);
+  best.mostUnits = mostUnitsOf(fabric, best.machines);
   // So wide that few enough carry all; narrower ones if links are.
   for (best.units = std::max(1, (best.mostUnits + most - 1) / most);
        best.units > 0; --best.units) {
     for (int i = 0; i < tries; ++i) {
-      RingSearch search(fabric, best.units, most,
+      RingSearch search(fabric, best.machines, best.units, most,
                         seed + static_cast<uint64_t>(i));
       std::vector<std::vector<int>> rings = search.run();
       if (rings.size() > best.rings.size())
@@ -187,7 +285,8 @@ Result<Rings> ccn::synth::packRings(const Fabric &fabric, int most,
       return best;
   }
   return error(fabric.topology.name +
-               ": no ring joins all GPUs without passing a NIC");
+               ": no ring joins all GPUs without passing NICs within a "
+               "machine");
 }
 
 /// Chunk `piece` of ring `ring` goes from place to place along it.

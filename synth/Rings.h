@@ -21,12 +21,19 @@ struct Rings {
   /// What each carries.
   int units = 1;
   /// No rings carry more in all: what the GPU with the least room sends or
-  /// receives.
+  /// receives, or the NICs of a machine do.
   int mostUnits = 0;
+  /// The ranks of each of several equal machines. Each ring then passes one
+  /// after the other, and between them NICs.
+  std::vector<std::vector<int>> machines;
 };
 
-/// Rings over ways without NICs, as many as are found, at most `most`. They
-/// depend on the seed alone. Fails where there are none.
+/// The NICs of a machine with these ranks, which its GPUs reach directly or
+/// over switches, in the order of the topology.
+std::vector<int> nicsOf(const Fabric &fabric, const std::vector<int> &ranks);
+
+/// As many rings as are found, at most `most`. They depend on the seed alone.
+/// Fails where there are none.
 Result<Rings> packRings(const Fabric &fabric, int most, uint64_t seed);
 
 /// all_gather, reduce_scatter, all_reduce, broadcast or reduce along all rings

@@ -28,35 +28,112 @@ const char *typeOf(const Rings &rings, const Fabric &fabric) {
         if (edge.dst != ring[(i + 1) % ring.size()])
           continue;
         size_t pcie = 0;
-        for (size_t l = 0; l + 1 < edge.path.size(); ++l)
-          pcie += !t.nodes[t.links[edge.path[l]].dst].name.starts_with("nv");
-        longest = std::max(longest, pcie);
+        bool isBetween = false;
+        for (size_t l = 0; l + 1 < edge.path.size(); ++l) {
+          const Node &passed = t.nodes[t.links[edge.path[l]].dst];
+          isBetween |= passed.kind == NodeKind::Nic;
+          pcie += !passed.name.starts_with("nv");
+        }
+        longest = std::max(longest, isBetween ? 0 : pcie);
         break;
       }
   return longest == 0 ? "NVL" : longest == 1 ? "PIX" : "PXB";
 }
 
+/// What a channel is in one machine: its GPUs in order, and the NICs by which
+/// the ring comes and goes, if it does.
+struct LocalChannel {
+  std::vector<int> gpus;
+  int nicIn = -1, nicOut = -1;
+  bool operator==(const LocalChannel &) const = default;
+};
+
+class LocalChannels {
+public:
+  LocalChannels(const Rings &rings, const Fabric &fabric, int machine)
+      : fabric(fabric), t(fabric.topology) {
+    for (const std::vector<int> &ring : rings.rings)
+      channels.push_back(rings.machines.empty()
+                             ? LocalChannel{ring}
+                             : cut(ring, rings.machines[machine]));
+  }
+  std::vector<LocalChannel> channels;
+
+private:
+  /// The first NIC, or the last, on the way between two ranks.
+  int nicBetween(int from, int to, bool first) const {
+    int nic = -1;
+    for (int e : fabric.out[from]) {
+      if (fabric.edges[e].dst != to)
+        continue;
+      for (int link : fabric.edges[e].path)
+        if (t.nodes[t.links[link].dst].kind == NodeKind::Nic &&
+            (nic < 0 || !first))
+          nic = t.links[link].dst;
+      break;
+    }
+    return nic;
+  }
+  /// Which of a machine's NICs a node is.
+  int numberOf(int nic, const std::vector<int> &ranks) const {
+    std::vector<int> nics = nicsOf(fabric, ranks);
+    return static_cast<int>(std::find(nics.begin(), nics.end(), nic) -
+                            nics.begin());
+  }
+  LocalChannel cut(std::vector<int> ring, const std::vector<int> &ranks) const {
+    auto isHere = [&](int rank) {
+      return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+    };
+    // The machine's GPUs follow each other: turned, they come first.
+    while (!isHere(ring.front()) || isHere(ring.back()))
+      std::rotate(ring.begin(), ring.begin() + 1, ring.end());
+    LocalChannel channel;
+    size_t count = ranks.size();
+    channel.nicIn =
+        numberOf(nicBetween(ring.back(), ring.front(), false), ranks);
+    channel.nicOut =
+        numberOf(nicBetween(ring[count - 1], ring[count], true), ranks);
+    for (size_t i = 0; i < count; ++i)
+      channel.gpus.push_back(static_cast<int>(
+          std::find(ranks.begin(), ranks.end(), ring[i]) - ranks.begin()));
+    return channel;
+  }
+
+  const Fabric &fabric;
+  const Topology &t;
+};
+
 std::string graphOf(int id, int pattern, const NcclChannels &channels,
+                    const std::vector<LocalChannel> &local,
                     const Fabric &fabric) {
-  const Rings &rings = channels.rings;
-  bool same = std::all_of(
-      rings.rings.begin(), rings.rings.end(),
-      [&](const std::vector<int> &ring) { return ring == rings.rings[0]; });
+  bool same = std::equal(local.begin() + 1, local.end(), local.begin());
+  bool crosses =
+      std::any_of(local.begin(), local.end(), [](const LocalChannel &channel) {
+        return channel.nicIn != channel.nicOut;
+      });
   char head[300];
-  double speed = rings.units * fabric.unitGBps / channels.copies;
+  double speed = channels.rings.units * fabric.unitGBps / channels.copies;
   std::snprintf(head, sizeof head,
-                "  <graph id=\"%d\" pattern=\"%d\" crossnic=\"0\" "
+                "  <graph id=\"%d\" pattern=\"%d\" crossnic=\"%d\" "
                 "nchannels=\"%zu\" speedintra=\"%.6g\" speedinter=\"%.6g\" "
                 "latencyinter=\"0\" typeintra=\"%s\" typeinter=\"PIX\" "
                 "samechannels=\"%d\">\n",
-                id, pattern, rings.rings.size() * channels.copies, speed, speed,
-                typeOf(rings, fabric), same ? 1 : 0);
+                id, pattern, crosses ? 1 : 0, local.size() * channels.copies,
+                speed, speed, typeOf(channels.rings, fabric), same ? 1 : 0);
   std::string text = head;
+  auto add = [&](const char *what, int dev) {
+    text += std::string("      <") + what + " dev=\"" + std::to_string(dev) +
+            "\"/>\n";
+  };
   for (int copy = 0; copy < channels.copies; ++copy)
-    for (const std::vector<int> &ring : rings.rings) {
+    for (const LocalChannel &channel : local) {
       text += "    <channel>\n";
-      for (int rank : ring)
-        text += "      <gpu dev=\"" + std::to_string(rank) + "\"/>\n";
+      if (channel.nicIn >= 0)
+        add("net", channel.nicIn);
+      for (int gpu : channel.gpus)
+        add("gpu", gpu);
+      if (channel.nicOut >= 0)
+        add("net", channel.nicOut);
       text += "    </channel>\n";
     }
   return text + "  </graph>\n";
@@ -119,16 +196,22 @@ NcclChannels ccn::synth::channelsOf(const Rings &rings, const Fabric &fabric,
 }
 
 std::string ccn::synth::writeNcclGraphs(const NcclChannels &channels,
-                                        const Fabric &fabric) {
+                                        const Fabric &fabric, int machine) {
   constexpr int tree = 3, ring = 4;
-  return "<graphs version=\"1\">\n" + graphOf(0, ring, channels, fabric) +
-         graphOf(1, tree, channels, fabric) + "</graphs>\n";
+  LocalChannels local(channels.rings, fabric, machine);
+  return "<graphs version=\"1\">\n" +
+         graphOf(0, ring, channels, local.channels, fabric) +
+         graphOf(1, tree, channels, local.channels, fabric) + "</graphs>\n";
 }
 
 Result<std::string> ccn::synth::writeNcclTuner(const NcclChannels &channels,
                                                const Fabric &fabric) {
   constexpr double noLonger = 1.1, faster = 0.98;
   const Rings &rings = channels.rings;
+  if (!rings.machines.empty())
+    return error("--tuner: expected one machine, found " +
+                 std::to_string(rings.machines.size()) +
+                 ", between which NCCL's trees are not modelled");
   constexpr int64_t first = 1 << 10, last = int64_t(1) << 30;
   std::string text = "# collective_type,min_bytes,max_bytes,algorithm,protocol,"
                      "channels,nNodes,nRanks,numPipeOps,regBuff\n# predicted "

@@ -25,8 +25,11 @@ struct NcclChannels {
 NcclChannels channelsOf(const Rings &rings, const Fabric &fabric, int most);
 
 /// The channels, for rings (graph 0) and for trees (graph 1), which NCCL makes
-/// chains of within a machine. Devices are the ranks.
-std::string writeNcclGraphs(const NcclChannels &channels, const Fabric &fabric);
+/// chains of within a machine. Devices are the ranks; with several machines
+/// each has a file of its own, this one the `machine`-th, in which devices are
+/// counted within the machine, as are the NICs by which rings come and go.
+std::string writeNcclGraphs(const NcclChannels &channels, const Fabric &fabric,
+                            int machine);
 
 /// Rows for all sizes from 1 KB to 1 GB: for all_reduce whether rings or chains
 /// are predicted to take less (chains, if that is 2 %), for the others rings,

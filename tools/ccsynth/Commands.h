@@ -196,7 +196,7 @@ struct FlowsCommand {
 struct NcclCommand {
   Problem problem;
   std::string graphs, tuner;
-  int channels = 0;
+  int channels = 0, machine = 0;
   uint64_t seed = 1;
 };
 

@@ -8,6 +8,7 @@
 
 #include "synth/interop/Nccl.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace ccn::synth {
@@ -26,23 +27,28 @@ int runNccl(const NcclCommand &c) {
   Result<Rings> rings = packRings(*fabric, most, c.seed);
   if (!rings)
     return fail(rings.status());
+  auto machines = std::max<int>(1, static_cast<int>(rings->machines.size()));
+  if (c.machine >= machines)
+    return fail("--machine: expected 0 to " + std::to_string(machines - 1) +
+                ", found " + std::to_string(c.machine));
   NcclChannels channels = channelsOf(*rings, *fabric, most);
   double speed = rings->units * fabric->unitGBps;
   size_t count = rings->rings.size();
   std::fprintf(stderr,
-               "%zu ring%s of %.6g GB/s, %.6g of the %.6g GB/s of the GPU with "
-               "the least; %zu channels\n",
+               "%zu ring%s of %.6g GB/s, %.6g in all of at most %.6g; %zu "
+               "channels\n",
                count, count == 1 ? "" : "s", speed,
                speed * static_cast<double>(count),
                rings->mostUnits * fabric->unitGBps,
                count * static_cast<size_t>(channels.copies));
   if (!c.graphs.empty())
-    if (int code = emit(c.graphs, writeNcclGraphs(channels, *fabric)))
+    if (int code =
+            emit(c.graphs, writeNcclGraphs(channels, *fabric, c.machine)))
       return code;
   if (c.tuner.empty())
     return Done;
   Result<std::string> table = writeNcclTuner(channels, *fabric);
-  return table ? emit(c.tuner, *table) : fail(table.status(), Failed);
+  return table ? emit(c.tuner, *table) : fail(table.status());
 }
 
 } // namespace ccn::synth

@@ -345,7 +345,7 @@ static void addConvert(CLI::App &app, int &code) {
 static void addNccl(CLI::App &app, int &code) {
   auto options = std::make_shared<NcclCommand>();
   CLI::App *command = app.add_subcommand(
-      "nccl", "rings of a machine's GPUs for NCCL, and a table for its tuner");
+      "nccl", "rings of all GPUs for NCCL, and a table for its tuner");
   options->problem.addTopology(command);
   command->add_option("--graph", options->graphs,
                       "an XML file for NCCL_GRAPH_FILE: the rings as channels");
@@ -354,8 +354,13 @@ static void addNccl(CLI::App &app, int &code) {
                       "(NCCL_TUNER_CONFIG_FILE)");
   command
       ->add_option("--channels", options->channels,
-                   "the most rings (default: 32)")
+                   "the most channels (default: 32)")
       ->check(CLI::Range(1, 32));
+  command
+      ->add_option("--machine", options->machine,
+                   "of several machines, the one that --graph is for "
+                   "(default: 0); each has a file of its own")
+      ->check(CLI::Range(0, 1 << 20));
   command->add_option("--seed", options->seed, "the seed of the search");
   command->callback([options, &code] { code = runNccl(*options); });
 }
