@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "synth/interop/PlanJson.h"
+#include "synth/interop/PlanKinds.h"
 
 #include <algorithm>
 #include <map>
@@ -120,12 +121,6 @@ bool synchronizes(const PlanOp &op) {
          op.name == "flush";
 }
 
-/// Whether it takes a source for each target.
-bool pairs(const PlanOp &op) {
-  return op.name == "put" || op.name == "ppkt" || op.name == "pws" ||
-         op.name == "pwsf" || op.name == "get";
-}
-
 template <typename F> void GpuWriter::forEachOp(F visit) {
   for (size_t b = 0; b < gpu.blocks.size(); ++b)
     for (size_t i = 0; i < gpu.blocks[b].ops.size(); ++i) {
@@ -178,14 +173,14 @@ std::vector<GpuWriter::Access> GpuWriter::accesses(bool sources) const {
     const PlanRemoteBuffer &far = gpu.remoteBuffers[flat[list[i].id]];
     Access access;
     access.peer = far.rank;
-    access.near = pairs(*op);
+    access.near = takesPairs(*op);
     if (access.near && other.size() != list.size())
       refuse("expected as many sources as targets, found " +
              std::to_string(op->sources.size()) + " and " +
              std::to_string(op->targets.size()));
     char near = other.empty() ? 'i' : other[access.near ? i : 0].buffer;
     access.ends = {near, far.buffer};
-    if (!names.empty() && pairs(*op)) {
+    if (!names.empty() && takesPairs(*op)) {
       if (names.size() != list.size())
         refuse("expected a channel for each of " + std::to_string(list.size()) +
                " far buffers, found " + std::to_string(names.size()));
@@ -355,7 +350,7 @@ json GpuWriter::writeOp() {
         continue;
       }
       // The first buffer has keys of its own, but where they go in pairs.
-      if (i == 0 && !pairs(*op)) {
+      if (i == 0 && !takesPairs(*op)) {
         out[sources ? "srcbuff" : "dstbuff"] = text(list[i].buffer);
         out[sources ? "srcoff" : "dstoff"] = list[i].index;
         continue;
@@ -521,12 +516,13 @@ Result<std::string> ccn::synth::writeLegacyPlan(const Plan &plan) {
   out["gpus"] = json::array();
   for (size_t g = 0; g < plan.gpus.size(); ++g) {
     std::string why;
+    const PlanGpu gpu = withOneKindEach(plan.gpus[g]);
     // Connections as they are, if that does.
     for (bool oneEnds : {false, true}) {
       why.clear();
       try {
         out["gpus"].push_back(
-            GpuWriter(plan.gpus[g], static_cast<int>(g), oneEnds).run());
+            GpuWriter(gpu, static_cast<int>(g), oneEnds).run());
         break;
       } catch (const Refused &refused) {
         why = "in the format of version 0.6: " + refused.why;

@@ -5,7 +5,7 @@ ccsynth=$1
 mkdir -p "$2"
 cd "$2" || exit 1
 plan() {
-  for to in mscclpp mscclpp-ll; do
+  for to in mscclpp mscclpp-ll mscclpp-legacy; do
     "$ccsynth" convert schedule.json --to $to -o plan.json && "$ccsynth" check plan.json || exit 1
   done
 }
