@@ -8,6 +8,7 @@
 
 #include "dialect/ccn/Placement.h"
 #include "lib/Plan/ChunkSchedules.h"
+#include "runtime/plan/GpuAbi.h"
 
 #include "mlir/IR/AsmState.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -19,6 +20,8 @@
 using namespace mlir;
 using namespace ccn;
 using namespace ccn::codegen;
+
+static_assert(plan::kMaxKernelRanks == CCN_MAX_RANKS);
 
 namespace {
 
@@ -57,6 +60,7 @@ private:
   runtime::RowsPart exportRows(plan::RowsOp op);
   runtime::Loop exportLoop(plan::LoopOp op);
   runtime::ExchangePart exportExchange(plan::ExchangeOp op);
+  runtime::GatherPart exportGather(plan::GatherPartOp op);
   runtime::View viewOf(Value view);
   /// A contiguous view of any rank, as rows of so many elements.
   runtime::View rowsOf(Value view, int64_t rowSize);
@@ -339,6 +343,19 @@ runtime::ExchangePart Exporter::exportExchange(plan::ExchangeOp op) {
   return part;
 }
 
+runtime::GatherPart Exporter::exportGather(plan::GatherPartOp op) {
+  runtime::GatherPart part;
+  part.group = groupOf(op.getGroup());
+  part.firstMember = static_cast<int64_t>(op.getFirst());
+  for (auto [count, member, read, write] : llvm::zip_equal(
+           op.getCounts(), op.getMembers(), op.getReads(), op.getWrites()))
+    part.grid.push_back({count, member, read, write});
+  part.sizes = listOf(typeOf(op.getFrom()).getShape());
+  part.from = viewOf(op.getFrom());
+  part.to = viewOf(op.getTo());
+  return part;
+}
+
 //===----------------------------------------------------------------------===//
 // Plans
 //===----------------------------------------------------------------------===//
@@ -352,6 +369,7 @@ runtime::Part Exporter::exportPart(Operation &op) {
         return runtime::CopyPart{listOf(typeOf(op.getFrom()).getShape()),
                                  viewOf(op.getFrom()), viewOf(op.getTo())};
       })
+      .Case([&](plan::GatherPartOp op) -> Part { return exportGather(op); })
       .Case([&](plan::BarrierOp op) -> Part {
         return runtime::BarrierPart{groupOf(op.getGroup()),
                                     number(op.getFlags())};

@@ -16,6 +16,14 @@ namespace ccn::plan {
 /// The texts of what the trailing i1 results of a body say, on a func.func.
 inline constexpr llvm::StringLiteral kFailuresAttr = "plan.failures";
 
+/// The kernels of GPUs address the memory of at most so many ranks. In groups
+/// of no more, plans have a part for each member where a rank reads from
+/// several, since kernels start, vectorize and overlap each of them by itself.
+/// In larger groups, which only the CPU runs, one part stands for all members:
+/// a part for each would make plans grow with the square of the number of
+/// ranks.
+inline constexpr size_t kMaxKernelRanks = 16;
+
 } // namespace ccn::plan
 
 #include "dialect/plan/PlanEnums.h.inc"
@@ -39,6 +47,9 @@ struct Access {
   /// Of a write: the last dimensions, which are reduced. What is made of
   /// nothing is written all the same.
   size_t reduced = 0;
+  /// The view is accessed again further on: for each dimension, how often in
+  /// all, and how many elements further each time.
+  llvm::SmallVector<std::pair<int64_t, int64_t>, 2> repeats = {};
 
   mlir::Value getView() const { return operand->get(); }
 };

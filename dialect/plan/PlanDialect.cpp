@@ -34,7 +34,26 @@ using namespace ccn::plan;
 #define GET_OP_CLASSES
 #include "dialect/plan/PlanOps.cpp.inc"
 
+namespace {
+
+/// Prints large groups once, under a name: each barrier of each rank has its
+/// group, and the text would grow with the square of the number of ranks.
+struct GroupNames : OpAsmDialectInterface {
+  using OpAsmDialectInterface::OpAsmDialectInterface;
+
+  AliasResult getAlias(Attribute attribute, raw_ostream &os) const override {
+    auto group = dyn_cast<GroupAttr>(attribute);
+    if (!group || group.getRanks().size() <= kMaxKernelRanks)
+      return AliasResult::NoAlias;
+    os << "group";
+    return AliasResult::FinalAlias;
+  }
+};
+
+} // namespace
+
 void PlanDialect::initialize() {
+  addInterfaces<GroupNames>();
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "dialect/plan/PlanAttrs.cpp.inc"

@@ -23,7 +23,7 @@ def PlanDialect : Dialect {
     of them, and launches, each a kernel on a stream; launches of a stream run in
     order, those of different streams at once but for the events that they wait for.
 
-    A launch consists of parts, done one after the other: loops, copies, barriers,
+    A launch consists of parts, done one after the other: loops, copies, gathers, barriers,
     matrix products, exchanges. All ranks have the same launches with the same
     parts in the same order; only sizes and places differ.
 
@@ -71,6 +71,7 @@ def Plan_GroupAttr : Plan_Attr<"Group", "group"> {
   let summary = "Ranks that take part in something together";
   let description = [{
     In the order in which reductions combine what they have: `#plan.group<[0, 2]>`.
+    A large group is printed once, under a name.
 
     **Constraints**
     - `group_c1`: there is at least one rank, none is negative, none is there twice.
@@ -342,6 +343,50 @@ def Plan_CopyOp : Plan_Part<"copy", [AllShapesMatch<["from", "to"]>]> {
   let extraClassDeclaration = [{
     bool readsInOrder(::mlir::OpOperand &) { return true; }
   }];
+}
+
+def Plan_GatherPartOp : Plan_Part<"gather", [
+    AllShapesMatch<["from", "to"]>,
+    DeclareOpInterfaceMethods<Plan_PartOpInterface, ["getAccesses"]>]> {
+  let summary = "Copies pieces of one size from members of a group";
+  let description = [{
+    The pieces form a grid of `counts`. The piece at index `i` of the grid comes from
+    the member whose number in the group is `first` plus the sum of `i` times `members`.
+    It is read in that member's memory, as far from the view `from` as the sum of `i`
+    times `reads` says, in elements, and written as far from the view `to` as the sum of
+    `i` times `writes` says.
+
+    In a group of 32, this copies two elements of each member to its place in a row:
+
+    ```mlir
+    plan.gather %own to %all among #group first(0) counts [32] members [1]
+      reads [0] writes [2]
+      : memref<2xf32, #plan.memory<symmetric>> to memref<2xf32, #plan.memory<private>>
+    ```
+
+    The operation is the same on all ranks of such a group, and so are its views: the
+    rank's own piece is read like the others. Pieces of another size, such as the last
+    slices of a tensor, are another part.
+
+    **Constraints**
+    - `gather_c1`: element types and shapes are the same, and both views are in the own
+      memory, `from` in symmetric memory and in another buffer than `to`.
+    - `gather_c2`: the rank is a member; `counts`, `members`, `reads` and `writes` are of
+      one length, counts at least 1 and steps not negative; all pieces come from
+      members.
+    - `gather_c3`: pieces have elements, and lie within the buffers; no two are written
+      in the same place.
+  }];
+  let arguments = (ins Plan_Buffer:$from, Plan_Buffer:$to, Plan_GroupAttr:$group,
+                       I64Attr:$first, DenseI64ArrayAttr:$counts,
+                       DenseI64ArrayAttr:$members, DenseI64ArrayAttr:$reads,
+                       DenseI64ArrayAttr:$writes);
+  let assemblyFormat = [{
+    $from `to` $to `among` $group `first` `(` $first `)` `counts` $counts
+    `members` $members `reads` $reads `writes` $writes attr-dict
+    `:` type($from) `to` type($to)
+  }];
+  let hasVerifier = 1;
 }
 
 def Plan_BarrierOp : Plan_Part<"barrier"> {

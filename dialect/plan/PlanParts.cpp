@@ -6,6 +6,9 @@
 
 #include "dialect/plan/Plan.h"
 #include "dialect/plan/ViewTypes.h"
+#include "runtime/tensor/DistinctElements.h"
+
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace ccn;
@@ -34,13 +37,100 @@ LogicalResult CopyOp::verify() {
   return success();
 }
 
+/// The rank in whose plan a part is must be a member.
+static LogicalResult checkMember(Operation *op, GroupAttr group) {
+  auto rank = static_cast<int64_t>(op->getParentOfType<PlanOp>().getRank());
+  if (!group.contains(rank))
+    return op->emitOpError() << "expected a group that rank " << rank
+                             << " is in, found " << group;
+  return success();
+}
+
+/// The sizes of a view that is repeated along a grid, and its strides.
+static std::pair<SmallVector<int64_t>, SmallVector<int64_t>>
+repeat(Value view, ArrayRef<int64_t> counts, ArrayRef<int64_t> steps) {
+  SmallVector<int64_t> sizes(counts), strides(steps);
+  llvm::append_range(sizes, typeOf(view).getShape());
+  llvm::append_range(strides, stridesOf(view).second);
+  return {sizes, strides};
+}
+
+/// How far the last index of a region with elements is from its first; none if
+/// that overflows.
+static std::optional<int64_t> extentOf(ArrayRef<int64_t> sizes,
+                                       ArrayRef<int64_t> strides) {
+  int64_t last = 0;
+  for (auto [size, stride] : llvm::zip_equal(sizes, strides)) {
+    int64_t length;
+    if (llvm::MulOverflow(size - 1, stride, length) ||
+        llvm::AddOverflow(last, length, last))
+      return std::nullopt;
+  }
+  return last;
+}
+
+SmallVector<Access> GatherPartOp::getAccesses() {
+  Access read{&getFromMutable()}, written{&getToMutable(), /*isWrite=*/true};
+  // Whichever members have pieces, all are taken to be read.
+  read.all = AllAttr::get(getContext(), std::nullopt, getGroup(), 0);
+  for (auto [count, step] : llvm::zip_equal(getCounts(), getReads()))
+    read.repeats.push_back({count, step});
+  for (auto [count, step] : llvm::zip_equal(getCounts(), getWrites()))
+    written.repeats.push_back({count, step});
+  return {read, written};
+}
+
+LogicalResult GatherPartOp::verify() {
+  // gather_c1
+  if (failed(checkOneType(*this, {getFrom(), getTo()})))
+    return failure();
+  if (rankOf(getFrom()) || rankOf(getTo()) ||
+      findMemory(getFrom()) != Memory::symmetric ||
+      bufferOf(getFrom()) == bufferOf(getTo()))
+    return emitOpError() << "expected to read a symmetric buffer and to write "
+                            "another one, both by views of the own memory";
+  // gather_c2
+  if (failed(checkMember(*this, getGroup())))
+    return failure();
+  ArrayRef<int64_t> counts = getCounts(), steps[] = {getMembers(), getReads(),
+                                                     getWrites()};
+  bool fits = llvm::all_of(counts, [](int64_t count) { return count > 0; });
+  for (ArrayRef<int64_t> list : steps)
+    fits &= list.size() == counts.size() &&
+            llvm::all_of(list, [](int64_t step) { return step >= 0; });
+  if (!fits)
+    return emitOpError() << "expected as many steps as counts, counts of at "
+                            "least 1 and steps of at least 0";
+  auto first = static_cast<int64_t>(getFirst());
+  auto size = static_cast<int64_t>(getGroup().getRanks().size());
+  std::optional<int64_t> others = extentOf(counts, getMembers());
+  if (first < 0 || !others || first >= size || *others >= size - first)
+    return emitOpError() << "expected pieces of the " << size
+                         << " members of the group";
+  // gather_c3
+  for (auto [view, list] : {std::pair<Value, ArrayRef<int64_t>>(
+                                getFrom(), getReads()),
+                            std::pair<Value, ArrayRef<int64_t>>(
+                                getTo(), getWrites())}) {
+    auto [sizes, strides] = repeat(view, counts, list);
+    std::optional<int64_t> extent = extentOf(sizes, strides);
+    auto buffer = cast<MemRefType>(bufferOf(view)->getResult(0).getType());
+    int64_t held = buffer.getNumElements();
+    if (llvm::is_contained(sizes, 0) || !extent ||
+        *extent >= held - stridesOf(view).first)
+      return emitOpError() << "expected pieces with elements that lie within "
+                           << buffer;
+  }
+  auto [sizes, strides] = repeat(getTo(), counts, getWrites());
+  if (!runtime::hasDistinctElements(sizes, strides))
+    return emitOpError() << "expected pieces that are written in places of "
+                            "their own";
+  return success();
+}
+
 LogicalResult BarrierOp::verify() {
   // barrier_c1
-  int64_t rank = (*this)->getParentOfType<PlanOp>().getRank();
-  if (!getGroup().contains(rank))
-    return emitOpError() << "expected a group that rank " << rank
-                         << " is in, found " << getGroup();
-  return success();
+  return checkMember(*this, getGroup());
 }
 
 LogicalResult MatmulPartOp::verify() {
@@ -134,10 +224,8 @@ LogicalResult ExchangeOp::verify() {
       return emitOpError() << "expected contiguous views, found "
                            << view.getType();
   // exchange_c2
-  int64_t rank = (*this)->getParentOfType<PlanOp>().getRank();
-  if (!getGroup().contains(rank))
-    return emitOpError() << "expected a group that rank " << rank
-                         << " is in, found " << getGroup();
+  if (failed(checkMember(*this, getGroup())))
+    return failure();
   // exchange_c3
   bool schedules = getExchange() == Exchange::schedule;
   auto module = (*this)->getParentOfType<ModuleOp>();

@@ -141,6 +141,10 @@ accessesOf(LaunchOp launch, int64_t rank,
     auto [offset, strides] = stridesOf(view);
     bytes.offset = offset;
     bytes.strides.assign(strides.begin(), strides.end());
+    for (auto [count, step] : llvm::reverse(access.repeats)) {
+      bytes.sizes.insert(bytes.sizes.begin(), count);
+      bytes.strides.insert(bytes.strides.begin(), step);
+    }
     bytes.isWrite = access.isWrite;
     bytes.owner = rankOf(view).value_or(rank);
     if (!access.all) {

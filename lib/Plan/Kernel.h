@@ -29,6 +29,15 @@ Strided boxIn(const Strided &view, const TensorPart &part,
 /// The common part of two boxes, if there is one.
 std::optional<TensorPart> intersect(const TensorPart &a, const TensorPart &b);
 
+/// Whether a group has more ranks than a GPU's kernel addresses: see
+/// kMaxKernelRanks.
+inline bool isLarge(GroupAttr group) {
+  return group.getRanks().size() > kMaxKernelRanks;
+}
+
+/// For Kernel::tell and Kernel::await.
+bool anyRank(int64_t rank);
+
 /// Whether the boxes have elements, and how many.
 bool hasElements(llvm::ArrayRef<TensorPart> boxes);
 int64_t countBoxes(llvm::ArrayRef<TensorPart> boxes);
@@ -182,8 +191,8 @@ private:
   mlir::LogicalResult lowerScatterRows(ScatterRowsOp op);
   mlir::LogicalResult makeOutputs(llvm::ArrayRef<mlir::Operation *> ops);
 
-  // Collectives (KernelCollectives.cpp), and products with them
-  // (KernelProducts.cpp).
+  // Collectives (KernelCollectives.cpp, KernelMoves.cpp, KernelExchanges.cpp),
+  // and products with them (KernelProducts.cpp).
   llvm::SmallVector<TensorPart> boxesOf(mlir::RankedTensorType type,
                                         mlir::Value value, int64_t rank);
   mlir::LogicalResult lowerCommunicate(CommunicateOp op);
@@ -199,6 +208,10 @@ private:
        llvm::function_ref<llvm::SmallVector<Strided>(int64_t)> viewsFor);
   mlir::LogicalResult lowerTwoShot(CommunicateOp op, const Geometry &geometry);
   mlir::LogicalResult lowerMoving(CommunicateOp op, const Geometry &geometry);
+  /// Copies what this rank needs of the input of members `first` to `last` - 1,
+  /// which is in their symmetric memory, to `home`, all of the result.
+  void moveFrom(CommunicateOp op, const Geometry &geometry, int buffer,
+                const Strided &home, int64_t first, int64_t last);
   mlir::LogicalResult lowerPush(CommunicateOp op, const Geometry &geometry);
   mlir::LogicalResult lowerExchange(CommunicateOp op, const Geometry &geometry,
                                     Exchange exchange);

@@ -58,7 +58,7 @@ int64_t plan::countBoxes(ArrayRef<TensorPart> boxes) {
 /// the whole tensor: one box, or one for each range of the chunk.
 SmallVector<TensorPart> Kernel::boxesOf(RankedTensorType type, Value value,
                                         int64_t rank) {
-  TensorPart part = partOf(type, planner.getMesh(), rank);
+  const TensorPart &part = planner.partOf(type, rank);
   std::optional<unsigned> dim = chunkedDim(value);
   if (!dim)
     return {part};
@@ -66,7 +66,7 @@ SmallVector<TensorPart> Kernel::boxesOf(RankedTensorType type, Value value,
   // not be where this rank's part of the tensor begins.
   int64_t shift =
       chunk->chunking.offsets.lookup(value) -
-      partOf(type, planner.getMesh(), planner.getRank())[*dim].offset;
+      planner.partOf(type, planner.getRank())[*dim].offset;
   SliceBounds own = part[*dim];
   SmallVector<TensorPart> boxes;
   for (SliceBounds range :
@@ -147,7 +147,7 @@ void Kernel::await(const Geometry &geometry, int64_t flags,
       parts.await(rank, flags + static_cast<int64_t>(i));
 }
 
-static bool anyRank(int64_t) { return true; }
+bool plan::anyRank(int64_t) { return true; }
 
 bool plan::hasElements(ArrayRef<TensorPart> boxes) {
   return llvm::any_of(boxes, [](const TensorPart &box) {
@@ -437,76 +437,6 @@ LogicalResult Kernel::lowerPush(CommunicateOp op, const Geometry &geometry) {
   return success();
 }
 
-LogicalResult Kernel::lowerMoving(CommunicateOp op, const Geometry &geometry) {
-  Value input = op.getInput(), result = op.getResult();
-  ArrayRef<int64_t> group = geometry.group.getRanks();
-  auto members = static_cast<int64_t>(group.size());
-  FailureOr<Strided> own = stage(op);
-  if (failed(own))
-    return failure();
-  if (isRing()) {
-    auto isGiver = [&](int64_t rank) {
-      return hasElements(boxesOf(geometry.from, input, rank));
-    };
-    if (isGiver(planner.getRank()))
-      tell(geometry, *chunk->flags, anyRank);
-    await(geometry, *chunk->flags, isGiver);
-  } else {
-    synchronize(geometry.group, staged[op].part);
-    accessOthers(geometry.group);
-  }
-  // Ranks that keep their input reserve the home too, so that all ranks have
-  // the same symmetric memory.
-  Strided home = planner.homeOf(result);
-  int64_t root = static_cast<int64_t>(op.getRoot().value_or(0));
-  int64_t first = 0, last = members;
-  switch (op.getCollective()) {
-  case Collective::broadcast:
-  case Collective::scatter:
-    first = root;
-    last = root + 1;
-    break;
-  case Collective::gather:
-    if (geometry.position != root)
-      last = 0;
-    break;
-  case Collective::send:
-    first = geometry.position - static_cast<int64_t>(*op.getShift());
-    last = first + 1;
-    if (first < 0 || first >= members) {
-      // Nobody sends to this rank, which keeps what it has.
-      for (size_t i = 0; i < countPieces(input); ++i)
-        addPiece(result, getPiece(input, i));
-      return success();
-    }
-    break;
-  default:
-    break;
-  }
-  for (size_t i = 0; i < countPieces(result); ++i) {
-    addView(result, pieceOf(home, result, i));
-    if (last == 0)
-      fillZero(pieceOf(home, result, i));
-  }
-  // Each rank reads from the next member first, so that not all read from the
-  // same.
-  for (int64_t step = 1; step <= last - first; ++step) {
-    int64_t member = first + (geometry.position + step) % (last - first);
-    int64_t rank = group[static_cast<size_t>(member)];
-    TensorPart part = partOf(geometry.from, planner.getMesh(), rank);
-    Strided theirs = Strided::whole(own->buffer, boxSizes(part));
-    if (rank != planner.getRank())
-      theirs.rank = rank;
-    for (const TensorPart &given : boxesOf(geometry.from, input, rank))
-      for (const TensorPart &taken :
-           boxesOf(geometry.to, result, planner.getRank()))
-        if (std::optional<TensorPart> common = intersect(given, taken))
-          parts.copy(boxIn(theirs, part, *common),
-                     boxIn(home, geometry.ownTo, *common));
-  }
-  return success();
-}
-
 /// The name of the chosen algorithm or protocol; empty for a ccn.algorithm.
 static StringRef choiceOf(CommunicateOp op, StringRef attribute) {
   auto name = op->getAttrOfType<StringAttr>(attribute);
@@ -518,9 +448,8 @@ Kernel::Geometry Kernel::geometryOf(CommunicateOp op) {
   geometry.from = op.getSourceType();
   geometry.to = op.getTargetType();
   geometry.group = planner.groupOf(op.getAxes());
-  geometry.ownFrom =
-      partOf(geometry.from, planner.getMesh(), planner.getRank());
-  geometry.ownTo = partOf(geometry.to, planner.getMesh(), planner.getRank());
+  geometry.ownFrom = planner.partOf(geometry.from, planner.getRank());
+  geometry.ownTo = planner.partOf(geometry.to, planner.getRank());
   geometry.position = llvm::find(geometry.group.getRanks(), planner.getRank()) -
                       geometry.group.getRanks().begin();
   return geometry;

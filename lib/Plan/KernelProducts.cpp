@@ -68,7 +68,8 @@ static Op onlyUser(Value value, const llvm::SetVector<Operation *> &ops) {
 bool Kernel::isGatheredByProduct(CommunicateOp op) {
   auto product = onlyUser<MatmulOp>(op.getResult(), ops);
   if (op.getCollective() != Collective::all_gather || chunk || !product ||
-      product.getLhs() != op.getResult())
+      product.getLhs() != op.getResult() ||
+      isLarge(planner.groupOf(op.getAxes())))
     return false;
   // The shards are rows, or whole matrices if one matrix multiplies them all.
   Layout from = Layout::of(op.getSourceType()),
@@ -96,7 +97,7 @@ LogicalResult Kernel::lowerGatheredProduct(MatmulOp op, CommunicateOp gather) {
     size_t member =
         (static_cast<size_t>(geometry.position) + step) % group.size();
     int64_t rank = group[member];
-    TensorPart part = partOf(geometry.from, planner.getMesh(), rank);
+    const TensorPart &part = planner.partOf(geometry.from, rank);
     if (!hasElements(part))
       continue;
     Strided a = Strided::whole(own.buffer, boxSizes(part));
@@ -121,7 +122,8 @@ LogicalResult Kernel::lowerGatheredProduct(MatmulOp op, CommunicateOp gather) {
 CommunicateOp Kernel::findScatter(MatmulOp op) {
   auto scatter = onlyUser<CommunicateOp>(op.getResult(), ops);
   if (!scatter || chunk || exchangeOf(scatter) ||
-      scatter.getCollective() != Collective::reduce_scatter)
+      scatter.getCollective() != Collective::reduce_scatter ||
+      isLarge(planner.groupOf(scatter.getAxes())))
     return {};
   return scatter;
 }
@@ -143,7 +145,7 @@ LogicalResult Kernel::lowerScatteredProduct(MatmulOp op,
   for (size_t step = 1; step <= group.size(); ++step) {
     int64_t rank =
         group[(static_cast<size_t>(geometry.position) + step) % group.size()];
-    TensorPart box = partOf(geometry.to, planner.getMesh(), rank);
+    const TensorPart &box = planner.partOf(geometry.to, rank);
     if (!hasElements(box))
       continue;
     Sizes offsets, sizes = boxSizes(box);

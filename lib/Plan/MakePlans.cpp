@@ -22,6 +22,7 @@ OwningOpRef<ModuleOp> plan::makePlans(ArrayRef<ModuleOp> localized) {
     if (isa<MeshOp, AlgorithmOp>(op))
       builder.clone(op);
   BodyMaker bodies(*module);
+  RankParts parts(getMesh(first));
   auto programs = llvm::to_vector(first.getOps<ProgramOp>());
   // Each program of the file has its own plans; all share bodies.
   for (auto [i, unused] : llvm::enumerate(programs)) {
@@ -30,7 +31,7 @@ OwningOpRef<ModuleOp> plan::makePlans(ArrayRef<ModuleOp> localized) {
       ProgramOp program =
           *std::next(rank.getOps<ProgramOp>().begin(), static_cast<long>(i));
       sinkCasts(program);
-      Planner planner(program, bodies);
+      Planner planner(program, bodies, parts);
       if (failed(planner.run()))
         return {};
       plans.push_back(planner.take());

@@ -134,6 +134,18 @@ void PartBuilder::copy(const Strided &from, const Strided &to, bool isStore) {
   add<CopyOp>(view(from), view(to), isStore);
 }
 
+void PartBuilder::gather(GroupAttr group, const MemberPieces &pieces) {
+  SmallVector<int64_t> counts, members, reads, writes;
+  for (const GridDim &dim : pieces.grid) {
+    counts.push_back(dim.count);
+    members.push_back(dim.member);
+    reads.push_back(dim.from);
+    writes.push_back(dim.to);
+  }
+  add<GatherPartOp>(view(pieces.from), view(pieces.to), group, pieces.member,
+                    counts, members, reads, writes);
+}
+
 void PartBuilder::barrier(GroupAttr group, int64_t flags) {
   add<BarrierOp>(group, flags);
 }

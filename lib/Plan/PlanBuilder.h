@@ -8,6 +8,7 @@
 #ifndef CCN_LIB_PLAN_PLANBUILDER_H
 #define CCN_LIB_PLAN_PLANBUILDER_H
 
+#include "lib/Plan/MemberPieces.h"
 #include "lib/Plan/Views.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -100,6 +101,7 @@ public:
   /// Adds a copy; `isStore` marks one that stores the final value of an
   /// argument or a result.
   void copy(const Strided &from, const Strided &to, bool isStore = false);
+  void gather(GroupAttr group, const MemberPieces &pieces);
   void barrier(GroupAttr group, int64_t flags);
   void signal(int64_t rank, int64_t flag);
   void await(int64_t rank, int64_t flag);

@@ -30,9 +30,9 @@ Value plan::outermost(Value value) {
   return value;
 }
 
-Planner::Planner(ProgramOp program, BodyMaker &bodies)
+Planner::Planner(ProgramOp program, BodyMaker &bodies, RankParts &rankParts)
     : program(program), mesh(program.getMesh()), bodies(bodies),
-      builder(program) {}
+      rankParts(rankParts), builder(program) {}
 
 GroupAttr Planner::groupOf(AxesAttr axes) {
   return GroupAttr::get(program.getContext(),
@@ -80,7 +80,7 @@ Strided Planner::symmetricHomeOf(Value value, RankedTensorType global) {
   auto [it, isNew] = homes.try_emplace(outermost(value), -1);
   if (isNew)
     it->second = addBuffer(Memory::symmetric, elementOf(value),
-                           largestPart(global, mesh));
+                           rankParts.largest(global));
   return Strided::whole(it->second, shapeOf(value));
 }
 
@@ -103,7 +103,7 @@ Strided Planner::stagingOf(CommunicateOp op) {
   auto [it, isNew] = staging.try_emplace(op, -1);
   if (isNew)
     it->second = addBuffer(Memory::symmetric, elementOf(input),
-                           largestPart(op.getSourceType(), mesh));
+                           rankParts.largest(op.getSourceType()));
   return Strided::whole(it->second, shapeOf(input));
 }
 

@@ -12,6 +12,7 @@
 #include "dialect/ccn/Placement.h"
 #include "lib/Plan/Bodies.h"
 #include "lib/Plan/PlanBuilder.h"
+#include "lib/Plan/RankParts.h"
 
 namespace ccn::plan {
 
@@ -36,7 +37,7 @@ void sinkCasts(ProgramOp program);
 /// Plans the program of one rank.
 class Planner {
 public:
-  Planner(ProgramOp program, BodyMaker &bodies);
+  Planner(ProgramOp program, BodyMaker &bodies, RankParts &rankParts);
 
   /// Plans the whole program; reports an error if that fails.
   mlir::LogicalResult run();
@@ -44,6 +45,10 @@ public:
 
   MeshOp getMesh() const { return mesh; }
   int64_t getRank() { return *program.getRank(); }
+  /// The part of a tensor that a rank holds.
+  const TensorPart &partOf(mlir::RankedTensorType type, int64_t rank) {
+    return rankParts.of(type)[static_cast<size_t>(rank)];
+  }
   /// The ranks along `axes` that this rank communicates with, including itself.
   GroupAttr groupOf(AxesAttr axes);
 
@@ -135,6 +140,7 @@ private:
   ProgramOp program;
   MeshOp mesh;
   BodyMaker &bodies;
+  RankParts &rankParts;
   PlanBuilder builder;
   std::vector<LaunchOp> launches;
   /// How many flags are reserved. The same on all ranks.

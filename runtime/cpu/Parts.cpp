@@ -50,6 +50,31 @@ Status runPart(StreamContext &context, const CopyPart &part) {
   return Status();
 }
 
+Status runPart(StreamContext &context, const GatherPart &part) {
+  int size = sizeInBytes(context.plan.type(part.from));
+  CopyDims dims;
+  for (size_t dim = 0; dim < part.sizes.size(); ++dim)
+    dims.push_back(
+        {part.sizes[dim], part.to.strides[dim], part.from.strides[dim]});
+  Members members = context.plan.members(part.group);
+  // Each rank begins after its own piece, so that not all read from the same
+  // member.
+  for (int64_t i = 1, count = countPieces(part); i <= count; ++i) {
+    GatheredPiece piece = pieceAt(part, (members.position + i) % count);
+    std::byte *to = context.own(part.to, piece.to);
+    if (piece.member == members.position) {
+      copyStrided(size, dims, context.own(part.from, piece.from), to);
+      continue;
+    }
+    int rank = members.rankAt(static_cast<int>(piece.member));
+    if (Status status = context.remote.read(
+            size, dims, context.place(part.from, rank, piece.from), to);
+        !status)
+      return status;
+  }
+  return Status();
+}
+
 Signals signals(const StreamContext &context, const char *what) {
   return {what, context.plan.flags};
 }
@@ -202,7 +227,7 @@ Traffic trafficOf(const StreamContext &context, const Plan &plan,
         gather && &view == &gather->table)
       elements = gather->count * gather->rowSize;
     int64_t bytes = elements * sizeInBytes(context.plan.type(view));
-    if (context.isRemote(view))
+    if (access.ownerFor(context.plan.rank) != context.plan.rank)
       (access.writes ? traffic.othersWritten : traffic.othersRead) += bytes;
     else
       (access.writes ? traffic.ownWritten : traffic.ownRead) += bytes;

@@ -9,7 +9,7 @@
 #ifndef CCN_RUNTIME_PLAN_PARTACCESSES_H
 #define CCN_RUNTIME_PLAN_PARTACCESSES_H
 
-#include "runtime/plan/Plan.h"
+#include "runtime/plan/GatherPieces.h"
 
 #include <algorithm>
 #include <span>
@@ -94,6 +94,18 @@ public:
   void operator()(ConstAs<PartT, ExchangePart> &part) {
     rowMajor(part.from, {part.inputCount}, false);
     rowMajor(part.to, {part.outputCount}, true);
+  }
+  void operator()(ConstAs<PartT, GatherPart> &part) {
+    const std::vector<int> &group = groups[static_cast<size_t>(part.group)];
+    // The visitor gets copies of the views, so its changes are lost.
+    View from = part.from;
+    for (int64_t i = 0, count = countPieces(part); i < count; ++i) {
+      GatheredPiece piece = pieceAt(part, i);
+      from.offset = part.from.offset + piece.from;
+      strided(from, part.sizes, false, group[static_cast<size_t>(piece.member)]);
+    }
+    View to = gatheredView(part, part.to, &PieceDim::toStep);
+    strided(to, gatheredSizes(part), true);
   }
   void operator()(const BarrierPart &) {}
   void operator()(const SignalPart &) {}

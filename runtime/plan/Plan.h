@@ -141,6 +141,28 @@ struct CopyPart {
   View from, to;
 };
 
+/// A dimension of the grid of pieces of a GatherPart: how many pieces it has,
+/// and how far each is from the one before, in the group and, in elements, in
+/// the views.
+struct PieceDim {
+  int64_t count = 1;
+  int64_t memberStep = 1, fromStep = 0, toStep = 0;
+};
+
+/// Copies pieces of one size from members of a group, this rank included. The
+/// piece at index i of `grid` is read in the symmetric memory of member
+/// `firstMember` + sum of i * memberStep, where `from` is moved by the sum of i
+/// * fromStep, and is written where `to` is moved by the sum of i * toStep. The
+/// pieces do not overlap, and may be copied in any order.
+struct GatherPart {
+  int group = 0;
+  int64_t firstMember = 0;
+  std::vector<PieceDim> grid;
+  /// The sizes of a piece.
+  std::vector<int64_t> sizes;
+  View from, to;
+};
+
 /// A barrier: no member of the group continues before all members have arrived.
 /// What each member did before is visible to all afterwards.
 struct BarrierPart {
@@ -214,7 +236,7 @@ struct ExchangePart {
 
 using Part = std::variant<RowsPart, CopyPart, BarrierPart, SignalPart,
                           AwaitPart, MatmulPart, Conv2dPart, GatherRowsPart,
-                          ScatterRowsPart, ExchangePart>;
+                          ScatterRowsPart, ExchangePart, GatherPart>;
 
 //===----------------------------------------------------------------------===//
 // Plans

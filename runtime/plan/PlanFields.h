@@ -59,8 +59,9 @@ inline constexpr std::array<std::string_view, 3> names<TensorMemory>{
 /// The kinds of parts.
 template <>
 inline constexpr std::array<std::string_view, std::variant_size_v<Part>>
-    names<Part>{"rows",   "copy",   "barrier",     "signal",       "await",
-                "matmul", "conv2d", "gather_rows", "scatter_rows", "exchange"};
+    names<Part>{"rows",        "copy",         "barrier",  "signal",
+                "await",       "matmul",       "conv2d",   "gather_rows",
+                "scatter_rows", "exchange",    "gather"};
 
 //===----------------------------------------------------------------------===//
 // Fields
@@ -103,6 +104,22 @@ void fields(auto &a, Is<RowsPart> auto &v) {
 }
 
 void fields(auto &a, Is<CopyPart> auto &v) {
+  a("sizes", v.sizes);
+  a("from", v.from);
+  a("to", v.to);
+}
+
+void fields(auto &a, Is<PieceDim> auto &v) {
+  a("count", v.count);
+  a("memberStep", v.memberStep);
+  a("fromStep", v.fromStep);
+  a("toStep", v.toStep);
+}
+
+void fields(auto &a, Is<GatherPart> auto &v) {
+  a("group", v.group);
+  a("firstMember", v.firstMember);
+  a("grid", v.grid);
   a("sizes", v.sizes);
   a("from", v.from);
   a("to", v.to);
