@@ -40,10 +40,8 @@ RankedTensorType ccn::localType(RankedTensorType type, MeshOp mesh,
 }
 
 int64_t ccn::largestPart(RankedTensorType type, MeshOp mesh) {
-  int64_t largest = 0;
-  for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank)
-    largest = std::max(largest, localType(type, mesh, rank).getNumElements());
-  return largest;
+  // Rank 0 has the first slice along each axis, and no later slice is larger.
+  return localType(type, mesh, 0).getNumElements();
 }
 
 SmallVector<StringAttr> ccn::leadingAxes(RankedTensorType type, MeshOp mesh) {

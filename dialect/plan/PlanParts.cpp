@@ -92,8 +92,8 @@ LogicalResult GatherPartOp::verify() {
   // gather_c2
   if (failed(checkMember(*this, getGroup())))
     return failure();
-  ArrayRef<int64_t> counts = getCounts(), steps[] = {getMembers(), getReads(),
-                                                     getWrites()};
+  ArrayRef<int64_t> counts = getCounts(),
+                    steps[] = {getMembers(), getReads(), getWrites()};
   bool fits = llvm::all_of(counts, [](int64_t count) { return count > 0; });
   for (ArrayRef<int64_t> list : steps)
     fits &= list.size() == counts.size() &&
@@ -108,10 +108,9 @@ LogicalResult GatherPartOp::verify() {
     return emitOpError() << "expected pieces of the " << size
                          << " members of the group";
   // gather_c3
-  for (auto [view, list] : {std::pair<Value, ArrayRef<int64_t>>(
-                                getFrom(), getReads()),
-                            std::pair<Value, ArrayRef<int64_t>>(
-                                getTo(), getWrites())}) {
+  for (auto [view, list] :
+       {std::pair<Value, ArrayRef<int64_t>>(getFrom(), getReads()),
+        std::pair<Value, ArrayRef<int64_t>>(getTo(), getWrites())}) {
     auto [sizes, strides] = repeat(view, counts, list);
     std::optional<int64_t> extent = extentOf(sizes, strides);
     auto buffer = cast<MemRefType>(bufferOf(view)->getResult(0).getType());

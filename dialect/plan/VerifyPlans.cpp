@@ -8,6 +8,7 @@
 
 #include "dialect/plan/Plan.h"
 
+#include <limits>
 #include <map>
 #include <set>
 
@@ -284,19 +285,31 @@ LogicalResult verifyPlan(PlanOp plan) {
     if (result.wasInterrupted())
       return failure();
   }
-  std::set<int64_t> flags;
+  // The ranges of flags, by the first, each with its end.
+  std::map<int64_t, int64_t> flags;
   WalkResult result = plan.walk([&](Operation *op) {
-    SmallVector<int64_t> own;
-    if (auto barrier = dyn_cast<BarrierOp>(op))
-      for (size_t i = 0; i < barrier.getGroup().getRanks().size(); ++i)
-        own.push_back(static_cast<int64_t>(barrier.getFlags() + i));
-    else if (auto await = dyn_cast<AwaitOp>(op))
-      own.push_back(static_cast<int64_t>(await.getFlag()));
-    for (int64_t flag : own)
-      if (flag < 0 || !flags.insert(flag).second) {
-        op->emitOpError() << "expected a flag of its own, found " << flag;
-        return WalkResult::interrupt();
-      }
+    int64_t first, count = 1;
+    if (auto barrier = dyn_cast<BarrierOp>(op)) {
+      first = static_cast<int64_t>(barrier.getFlags());
+      count = static_cast<int64_t>(barrier.getGroup().getRanks().size());
+    } else if (auto await = dyn_cast<AwaitOp>(op)) {
+      first = static_cast<int64_t>(await.getFlag());
+    } else {
+      return WalkResult::advance();
+    }
+    auto next = flags.upper_bound(first);
+    std::optional<int64_t> taken;
+    if (next != flags.begin() && std::prev(next)->second > first)
+      taken = first;
+    else if (next != flags.end() && next->first - first < count)
+      taken = next->first;
+    if (first < 0 || taken ||
+        first > std::numeric_limits<int64_t>::max() - count) {
+      op->emitOpError() << "expected a flag of its own, found "
+                        << taken.value_or(first);
+      return WalkResult::interrupt();
+    }
+    flags[first] = first + count;
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());

@@ -43,7 +43,8 @@ bool hasElements(llvm::ArrayRef<TensorPart> boxes);
 int64_t countBoxes(llvm::ArrayRef<TensorPart> boxes);
 
 /// Whether a reducing collective runs with the protocol `push`: the members
-/// send each other the values that each combines.
+/// send each other the values that each combines. In a large group they read
+/// them instead, which needs no part for each member.
 bool isPushed(CommunicateOp op);
 
 /// The exchange that implements a collective; none if the collective is lowered

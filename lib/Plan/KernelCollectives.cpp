@@ -64,9 +64,8 @@ SmallVector<TensorPart> Kernel::boxesOf(RankedTensorType type, Value value,
     return {part};
   // The chunking's coordinates start where the chunked value begins, which need
   // not be where this rank's part of the tensor begins.
-  int64_t shift =
-      chunk->chunking.offsets.lookup(value) -
-      planner.partOf(type, planner.getRank())[*dim].offset;
+  int64_t shift = chunk->chunking.offsets.lookup(value) -
+                  planner.partOf(type, planner.getRank())[*dim].offset;
   SliceBounds own = part[*dim];
   SmallVector<TensorPart> boxes;
   for (SliceBounds range :
@@ -493,8 +492,14 @@ LogicalResult Kernel::lowerShown(CommunicateOp op, const Geometry &geometry) {
 //===----------------------------------------------------------------------===//
 
 bool plan::isPushed(CommunicateOp op) {
-  return choiceOf(op, kProtocolAttr) == stringifyProtocol(Protocol::push) &&
-         !exchangeOf(op) &&
+  if (choiceOf(op, kProtocolAttr) != stringifyProtocol(Protocol::push) ||
+      exchangeOf(op))
+    return false;
+  MeshOp mesh = getMesh(op);
+  int64_t members = 1;
+  for (StringAttr axis : op.getAxes().getNames())
+    members *= mesh.getAxisSize(axis);
+  return members <= static_cast<int64_t>(kMaxKernelRanks) &&
          (op.getCollective() == Collective::all_reduce ||
           op.getCollective() == Collective::reduce_scatter);
 }

@@ -1,8 +1,8 @@
 //===- KernelMoves.cpp - Collectives that move elements -------------------===//
 //
-// all_gather, all_to_all, broadcast, gather, scatter and send: between barriers,
-// or after signals, a rank copies the elements that it needs from the memory of
-// other ranks.
+// all_gather, all_to_all, broadcast, gather, scatter and send: between
+// barriers, or after signals, a rank copies the elements that it needs from the
+// memory of other ranks.
 //
 //===----------------------------------------------------------------------===//
 

@@ -80,7 +80,7 @@ Strided Planner::symmetricHomeOf(Value value, RankedTensorType global) {
   auto [it, isNew] = homes.try_emplace(outermost(value), -1);
   if (isNew)
     it->second = addBuffer(Memory::symmetric, elementOf(value),
-                           rankParts.largest(global));
+                           largestPart(global, mesh));
   return Strided::whole(it->second, shapeOf(value));
 }
 
@@ -103,7 +103,7 @@ Strided Planner::stagingOf(CommunicateOp op) {
   auto [it, isNew] = staging.try_emplace(op, -1);
   if (isNew)
     it->second = addBuffer(Memory::symmetric, elementOf(input),
-                           rankParts.largest(op.getSourceType()));
+                           largestPart(op.getSourceType(), mesh));
   return Strided::whole(it->second, shapeOf(input));
 }
 

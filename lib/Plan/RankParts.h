@@ -19,23 +19,12 @@ public:
   explicit RankParts(MeshOp mesh) : mesh(mesh) {}
 
   /// The part that each rank of the mesh holds of a tensor of this type.
-  const std::vector<TensorPart> &of(mlir::RankedTensorType type) {
-    return find(type).parts;
-  }
-  /// The most elements that any rank holds.
-  int64_t largest(mlir::RankedTensorType type) { return find(type).largest; }
+  const std::vector<TensorPart> &of(mlir::RankedTensorType type);
 
 private:
-  struct Parts {
-    std::vector<TensorPart> parts;
-    int64_t largest = 0;
-  };
-
-  const Parts &find(mlir::RankedTensorType type);
-
   MeshOp mesh;
   // A map, whose elements do not move.
-  std::map<const void *, Parts> known;
+  std::map<const void *, std::vector<TensorPart>> known;
 };
 
 } // namespace ccn::plan

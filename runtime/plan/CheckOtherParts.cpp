@@ -217,8 +217,8 @@ Status PartChecker::operator()(const GatherPart &part) {
     return count.status();
   if (*count == 0)
     return error("expected pieces with elements");
-  if (Status status = all({strided(from, sizes, Reads),
-                           strided(to, sizes, Writes)});
+  if (Status status =
+          all({strided(from, sizes, Reads), strided(to, sizes, Writes)});
       !status)
     return status;
   if (Status status = sameType(from, to); !status)

@@ -225,7 +225,7 @@ public:
           status = checkMeeting(static_cast<int>(rank), launch, i);
     forEachPart([&](int rank, size_t launch, const Part &part) {
       if (const auto *signal = std::get_if<SignalPart>(&part); signal && status)
-        status = add(signal->rank, signal->flag, {rank, launch});
+        status = add(signal->rank, signal->flag, {1, launch, rank, nullptr});
     });
     forEachPart([&](int rank, size_t launch, const Part &part) {
       if (const auto *await = std::get_if<AwaitPart>(&part); await && status)
@@ -235,9 +235,13 @@ public:
   }
 
 private:
+  /// What sets flags that follow each other: a signal of `rank`, or a barrier,
+  /// in which each member of a group sets one.
   struct Setter {
-    int rank;
+    int64_t count;
     size_t launch;
+    int rank;
+    const std::vector<int> *members;
   };
 
   template <typename Body> void forEachPart(Body body) {
@@ -251,15 +255,23 @@ private:
 
   Status checkAwait(int rank, size_t launch, const AwaitPart &await) const {
     const auto &own = setters[static_cast<size_t>(rank)];
-    auto found = own.find(await.flag);
-    if (found == own.end() || found->second.rank != await.rank)
+    auto found = own.upper_bound(await.flag);
+    int64_t place =
+        found == own.begin() ? -1 : await.flag - std::prev(found)->first;
+    const Setter *setter = place < 0 ? nullptr : &std::prev(found)->second;
+    if (setter && place >= setter->count)
+      setter = nullptr;
+    if (!setter ||
+        await.rank != (setter->members
+                           ? (*setter->members)[static_cast<size_t>(place)]
+                           : setter->rank))
       return error("rank ", rank, " awaits flag ", await.flag, ", which rank ",
                    await.rank, " does not signal");
-    if (found->second.launch > launch)
+    if (setter->launch > launch)
       return error("rank ", rank, " awaits flag ", await.flag, " in launch ",
                    launch, ", expected rank ", await.rank,
                    " to signal it in that one or before, found launch ",
-                   found->second.launch);
+                   setter->launch);
     return Status();
   }
 
@@ -278,26 +290,53 @@ private:
     return checkExchange(rank, launch, index, std::get<ExchangePart>(part));
   }
 
-  Status add(int rank, int64_t flag, Setter setter) {
-    if (setters[static_cast<size_t>(rank)].emplace(flag, setter).second)
-      return Status();
-    return error("flag ", flag, " of rank ", rank, " is set twice in a run");
+  /// Notes what sets the flags of a rank from `first` on.
+  Status add(int rank, int64_t first, Setter setter) {
+    auto &own = setters[static_cast<size_t>(rank)];
+    auto next = own.upper_bound(first);
+    int64_t twice = -1;
+    if (next != own.begin() &&
+        std::prev(next)->first + std::prev(next)->second.count > first)
+      twice = first;
+    else if (next != own.end() && next->first - first < setter.count)
+      twice = next->first;
+    if (twice >= 0)
+      return error("flag ", twice, " of rank ", rank, " is set twice in a run");
+    own.emplace_hint(next, first, setter);
+    return Status();
+  }
+
+  /// Calls agrees(other) for the members whose parts must agree with that of
+  /// `rank`, and returns one with which it does not; -1 if there is none. Each
+  /// is compared with the first member, and the first with all, so that this is
+  /// no work for each pair.
+  template <typename Agrees>
+  static int findOther(int rank, const std::vector<int> &members,
+                       Agrees agrees) {
+    if (rank != members.front())
+      return agrees(members.front()) ? -1 : members.front();
+    for (int member : members)
+      if (!agrees(member))
+        return member;
+    return -1;
+  }
+  bool isSameGroup(int a, int b) const {
+    return a == b || group(a) == group(b);
   }
 
   Status addBarrier(int rank, size_t launch, size_t index,
                     const BarrierPart &barrier) {
     const std::vector<int> &members = group(barrier.group);
-    for (size_t i = 0; i < members.size(); ++i) {
-      const auto &other = partOf<BarrierPart>(members[i], launch, index);
-      if (group(other.group) != members || other.flags != barrier.flags)
-        return error("launch ", launch, " meeting ", index, ": ranks ", rank,
-                     " and ", members[i], " do not come to one barrier");
-      if (Status status = add(rank, barrier.flags + static_cast<int64_t>(i),
-                              {members[i], launch});
-          !status)
-        return status;
-    }
-    return Status();
+    int other = findOther(rank, members, [&](int member) {
+      const auto &theirs = partOf<BarrierPart>(member, launch, index);
+      return isSameGroup(theirs.group, barrier.group) &&
+             theirs.flags == barrier.flags;
+    });
+    if (other >= 0)
+      return error("launch ", launch, " meeting ", index, ": ranks ", rank,
+                   " and ", other, " do not come to one barrier");
+    return add(rank, barrier.flags,
+               {static_cast<int64_t>(members.size()), launch, rank, &members});
   }
 
   Status checkExchange(int rank, size_t launch, size_t index,
@@ -314,16 +353,15 @@ private:
         first.largestCount != exchange.largestCount ||
         group(first.group).size() != members.size())
       return wrong(0);
-    for (int member : members) {
-      const auto &other = partOf<ExchangePart>(member, launch, index);
-      bool same = other.exchange == Exchange::Schedule
-                      ? other.schedule == exchange.schedule
-                      : other.inputCount == exchange.inputCount;
-      if (group(other.group) != members || !same ||
-          other.reduction != exchange.reduction)
-        return wrong(member);
-    }
-    return Status();
+    int other = findOther(rank, members, [&](int member) {
+      const auto &theirs = partOf<ExchangePart>(member, launch, index);
+      bool same = theirs.exchange == Exchange::Schedule
+                      ? theirs.schedule == exchange.schedule
+                      : theirs.inputCount == exchange.inputCount;
+      return isSameGroup(theirs.group, exchange.group) && same &&
+             theirs.reduction == exchange.reduction;
+    });
+    return other < 0 ? Status() : wrong(other);
   }
 
   ElementType typeOf(int rank, const ExchangePart &exchange) const {
@@ -333,6 +371,7 @@ private:
   }
 
   const Plan &plan;
+  /// What sets each rank's flags, by the first flag.
   std::vector<std::map<int64_t, Setter>> setters;
   /// The barriers and exchanges, by rank and launch.
   std::vector<std::vector<std::vector<const Part *>>> meetings;

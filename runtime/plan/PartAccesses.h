@@ -102,7 +102,8 @@ public:
     for (int64_t i = 0, count = countPieces(part); i < count; ++i) {
       GatheredPiece piece = pieceAt(part, i);
       from.offset = part.from.offset + piece.from;
-      strided(from, part.sizes, false, group[static_cast<size_t>(piece.member)]);
+      strided(from, part.sizes, false,
+              group[static_cast<size_t>(piece.member)]);
     }
     View to = gatheredView(part, part.to, &PieceDim::toStep);
     strided(to, gatheredSizes(part), true);

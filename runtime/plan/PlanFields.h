@@ -59,9 +59,9 @@ inline constexpr std::array<std::string_view, 3> names<TensorMemory>{
 /// The kinds of parts.
 template <>
 inline constexpr std::array<std::string_view, std::variant_size_v<Part>>
-    names<Part>{"rows",        "copy",         "barrier",  "signal",
-                "await",       "matmul",       "conv2d",   "gather_rows",
-                "scatter_rows", "exchange",    "gather"};
+    names<Part>{"rows",         "copy",     "barrier", "signal",
+                "await",        "matmul",   "conv2d",  "gather_rows",
+                "scatter_rows", "exchange", "gather"};
 
 //===----------------------------------------------------------------------===//
 // Fields

@@ -373,3 +373,144 @@ plan.program "f" rank(0) {
     plan.exchange schedule schedule @none with sum %x to %y among <[0, 1]> largest(8) : memref<8xf32, #plan.memory<private>> to memref<8xf32, #plan.memory<private>>
   }
 }
+
+// -----
+
+// gather_c1
+plan.program "f" rank(0) {
+  %x = plan.buffer : memref<2xf32, #plan.memory<symmetric>>
+  %y = plan.buffer : memref<2xf16, #plan.memory<private>>
+  %0 = plan.launch "k" stream(0) {
+    // expected-error @+1 {{expected views of one element type, found}}
+    plan.gather %x to %y among <[0, 1]> first(0) counts [1] members [1] reads [0] writes [2] : memref<2xf32, #plan.memory<symmetric>> to memref<2xf16, #plan.memory<private>>
+  }
+}
+
+// -----
+
+// gather_c1
+plan.program "f" rank(0) {
+  %x = plan.buffer : memref<2xf32, #plan.memory<private>>
+  %y = plan.buffer : memref<2xf32, #plan.memory<private>>
+  %0 = plan.launch "k" stream(0) {
+    // expected-error @+1 {{expected to read a symmetric buffer and to write another one, both by views of the own memory}}
+    plan.gather %x to %y among <[0, 1]> first(0) counts [1] members [1] reads [0] writes [2] : memref<2xf32, #plan.memory<private>> to memref<2xf32, #plan.memory<private>>
+  }
+}
+
+// -----
+
+// gather_c1
+plan.program "f" rank(0) {
+  %x = plan.buffer : memref<2xf32, #plan.memory<symmetric>>
+  %v = plan.view %x rank(1) : memref<2xf32, #plan.memory<symmetric>> to memref<2xf32, #plan.memory<symmetric>>
+  %y = plan.buffer : memref<2xf32, #plan.memory<private>>
+  %0 = plan.launch "k" stream(0) {
+    // expected-error @+1 {{expected to read a symmetric buffer and to write another one, both by views of the own memory}}
+    plan.gather %v to %y among <[0, 1]> first(0) counts [1] members [1] reads [0] writes [2] : memref<2xf32, #plan.memory<symmetric>> to memref<2xf32, #plan.memory<private>>
+  }
+}
+
+// -----
+
+// gather_c1
+plan.program "f" rank(0) {
+  %x = plan.buffer : memref<8xf32, #plan.memory<symmetric>>
+  %v = plan.view %x : memref<8xf32, #plan.memory<symmetric>> to memref<2xf32, #plan.memory<symmetric>>
+  %w = plan.view %x : memref<8xf32, #plan.memory<symmetric>> to memref<2xf32, strided<[1], offset: 4>, #plan.memory<symmetric>>
+  %0 = plan.launch "k" stream(0) {
+    // expected-error @+1 {{expected to read a symmetric buffer and to write another one, both by views of the own memory}}
+    plan.gather %v to %w among <[0, 1]> first(0) counts [2] members [1] reads [0] writes [2] : memref<2xf32, #plan.memory<symmetric>> to memref<2xf32, strided<[1], offset: 4>, #plan.memory<symmetric>>
+  }
+}
+
+// -----
+
+// gather_c2
+plan.program "f" rank(2) {
+  %x = plan.buffer : memref<2xf32, #plan.memory<symmetric>>
+  %y = plan.buffer : memref<4xf32, #plan.memory<private>>
+  %w = plan.view %y : memref<4xf32, #plan.memory<private>> to memref<2xf32, #plan.memory<private>>
+  %0 = plan.launch "k" stream(0) {
+    // expected-error @+1 {{expected a group that rank 2 is in, found}}
+    plan.gather %x to %w among <[0, 1]> first(0) counts [2] members [1] reads [0] writes [2] : memref<2xf32, #plan.memory<symmetric>> to memref<2xf32, #plan.memory<private>>
+  }
+}
+
+// -----
+
+// gather_c2
+plan.program "f" rank(0) {
+  %x = plan.buffer : memref<2xf32, #plan.memory<symmetric>>
+  %y = plan.buffer : memref<4xf32, #plan.memory<private>>
+  %w = plan.view %y : memref<4xf32, #plan.memory<private>> to memref<2xf32, #plan.memory<private>>
+  %0 = plan.launch "k" stream(0) {
+    // expected-error @+1 {{expected as many steps as counts, counts of at least 1 and steps of at least 0}}
+    plan.gather %x to %w among <[0, 1]> first(0) counts [2] members [1] reads [0] writes [2, 2] : memref<2xf32, #plan.memory<symmetric>> to memref<2xf32, #plan.memory<private>>
+  }
+}
+
+// -----
+
+// gather_c2
+plan.program "f" rank(0) {
+  %x = plan.buffer : memref<2xf32, #plan.memory<symmetric>>
+  %y = plan.buffer : memref<4xf32, #plan.memory<private>>
+  %w = plan.view %y : memref<4xf32, #plan.memory<private>> to memref<2xf32, #plan.memory<private>>
+  %0 = plan.launch "k" stream(0) {
+    // expected-error @+1 {{expected as many steps as counts, counts of at least 1 and steps of at least 0}}
+    plan.gather %x to %w among <[0, 1]> first(0) counts [0] members [1] reads [0] writes [2] : memref<2xf32, #plan.memory<symmetric>> to memref<2xf32, #plan.memory<private>>
+  }
+}
+
+// -----
+
+// gather_c2
+plan.program "f" rank(0) {
+  %x = plan.buffer : memref<2xf32, #plan.memory<symmetric>>
+  %y = plan.buffer : memref<4xf32, #plan.memory<private>>
+  %w = plan.view %y : memref<4xf32, #plan.memory<private>> to memref<2xf32, #plan.memory<private>>
+  %0 = plan.launch "k" stream(0) {
+    // expected-error @+1 {{expected pieces of the 2 members of the group}}
+    plan.gather %x to %w among <[0, 1]> first(1) counts [2] members [1] reads [0] writes [2] : memref<2xf32, #plan.memory<symmetric>> to memref<2xf32, #plan.memory<private>>
+  }
+}
+
+// -----
+
+// gather_c3
+plan.program "f" rank(0) {
+  %x = plan.buffer : memref<2xf32, #plan.memory<symmetric>>
+  %y = plan.buffer : memref<4xf32, #plan.memory<private>>
+  %w = plan.view %y : memref<4xf32, #plan.memory<private>> to memref<2xf32, #plan.memory<private>>
+  %0 = plan.launch "k" stream(0) {
+    // expected-error @+1 {{expected pieces with elements that lie within 'memref<2xf32, #plan.memory<symmetric>>'}}
+    plan.gather %x to %w among <[0, 1]> first(0) counts [2] members [1] reads [1] writes [2] : memref<2xf32, #plan.memory<symmetric>> to memref<2xf32, #plan.memory<private>>
+  }
+}
+
+// -----
+
+// gather_c3
+plan.program "f" rank(0) {
+  %x = plan.buffer : memref<2xf32, #plan.memory<symmetric>>
+  %y = plan.buffer : memref<4xf32, #plan.memory<private>>
+  %w = plan.view %y : memref<4xf32, #plan.memory<private>> to memref<2xf32, #plan.memory<private>>
+  %0 = plan.launch "k" stream(0) {
+    // expected-error @+1 {{expected pieces with elements that lie within 'memref<4xf32, #plan.memory<private>>'}}
+    plan.gather %x to %w among <[0, 1]> first(0) counts [2] members [1] reads [0] writes [3] : memref<2xf32, #plan.memory<symmetric>> to memref<2xf32, #plan.memory<private>>
+  }
+}
+
+// -----
+
+// gather_c3
+plan.program "f" rank(0) {
+  %x = plan.buffer : memref<2xf32, #plan.memory<symmetric>>
+  %y = plan.buffer : memref<4xf32, #plan.memory<private>>
+  %w = plan.view %y : memref<4xf32, #plan.memory<private>> to memref<2xf32, #plan.memory<private>>
+  %0 = plan.launch "k" stream(0) {
+    // expected-error @+1 {{expected pieces that are written in places of their own}}
+    plan.gather %x to %w among <[0, 1]> first(0) counts [2] members [1] reads [0] writes [1] : memref<2xf32, #plan.memory<symmetric>> to memref<2xf32, #plan.memory<private>>
+  }
+}

@@ -422,3 +422,50 @@ plan.program "f" rank(1) {
     plan.await rank(0) flag(0)
   }
 }
+
+// -----
+
+// plan_c2: the second piece of the gather.
+plan.program "f" rank(1) {
+  %x = plan.buffer at 0 : memref<2xf32, #plan.memory<symmetric>>
+  %y = plan.buffer at 0 : memref<8xf32, #plan.memory<private>>
+  %z = plan.buffer at 64 : memref<2xf32, #plan.memory<private>>
+  %v = plan.view %y : memref<8xf32, #plan.memory<private>> to memref<2xf32, #plan.memory<private>>
+  %w = plan.view %y : memref<8xf32, #plan.memory<private>> to memref<2xf32, strided<[1], offset: 4>, #plan.memory<private>>
+  // expected-note @+1 {{found 'first'}}
+  %0 = plan.launch "first" stream(0) {
+    plan.gather %x to %v among <[0, 1]> first(0) counts [2] members [1] reads [0] writes [4] : memref<2xf32, #plan.memory<symmetric>> to memref<2xf32, #plan.memory<private>>
+  }
+  // expected-error @+1 {{expected to be ordered by events with a launch of another stream that accesses the same memory}}
+  %1 = plan.launch "k" stream(1) {
+    plan.copy %w to %z : memref<2xf32, strided<[1], offset: 4>, #plan.memory<private>> to memref<2xf32, #plan.memory<private>>
+  }
+}
+
+// -----
+
+// plan_c2: one rank reads, by a gather, what the other writes.
+plan.program "f" rank(0) {
+  %x = plan.buffer at 0 : memref<8xf32, #plan.memory<symmetric>>
+  %y = plan.buffer at 0 : memref<4xf32, #plan.memory<private>>
+  %z = plan.buffer at 64 : memref<2xf32, #plan.memory<private>>
+  %u = plan.view %x : memref<8xf32, #plan.memory<symmetric>> to memref<2xf32, #plan.memory<symmetric>>
+  %v = plan.view %y : memref<4xf32, #plan.memory<private>> to memref<2xf32, #plan.memory<private>>
+  %0 = plan.launch "first" stream(0) {
+    plan.gather %u to %v among <[0, 1]> first(0) counts [2] members [1] reads [6] writes [2] : memref<2xf32, #plan.memory<symmetric>> to memref<2xf32, #plan.memory<private>>
+  }
+  %1 = plan.launch "k" stream(1) {
+  }
+}
+plan.program "f" rank(1) {
+  %x = plan.buffer at 0 : memref<8xf32, #plan.memory<symmetric>>
+  %y = plan.buffer at 0 : memref<2xf32, #plan.memory<private>>
+  %u = plan.view %x : memref<8xf32, #plan.memory<symmetric>> to memref<2xf32, strided<[1], offset: 6>, #plan.memory<symmetric>>
+  // expected-note @+1 {{found 'first'}}
+  %0 = plan.launch "first" stream(0) {
+  }
+  // expected-error @+1 {{expected to be ordered by events with a launch of another stream that accesses the same memory}}
+  %1 = plan.launch "k" stream(1) {
+    plan.copy %y to %u : memref<2xf32, #plan.memory<private>> to memref<2xf32, strided<[1], offset: 6>, #plan.memory<symmetric>>
+  }
+}

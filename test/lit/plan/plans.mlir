@@ -1,6 +1,6 @@
 // Plans that the checks between launches and ranks accept.
 // RUN: ccn-opt %s -plan-verify -split-input-file | ccn-opt -split-input-file | FileCheck %s
-// CHECK-COUNT-9: plan.program
+// CHECK-COUNT-10: plan.program
 
 // Launches of two streams that share nothing but what both read, interleave, or
 // are ordered through a third.
@@ -123,5 +123,20 @@ plan.program "f" rank(1) {
 plan.program "g" rank(1) {
   %0 = plan.launch "k" stream(0) {
     plan.await rank(0) flag(0)
+  }
+}// -----
+
+// A gather writes what no launch of another stream reads.
+plan.program "f" rank(1) {
+  %x = plan.buffer at 0 : memref<2xf32, #plan.memory<symmetric>>
+  %y = plan.buffer at 0 : memref<8xf32, #plan.memory<private>>
+  %z = plan.buffer at 64 : memref<2xf32, #plan.memory<private>>
+  %v = plan.view %y : memref<8xf32, #plan.memory<private>> to memref<2xf32, #plan.memory<private>>
+  %w = plan.view %y : memref<8xf32, #plan.memory<private>> to memref<2xf32, strided<[1], offset: 2>, #plan.memory<private>>
+  %0 = plan.launch "k" stream(0) {
+    plan.gather %x to %v among <[0, 1]> first(0) counts [2] members [1] reads [0] writes [4] : memref<2xf32, #plan.memory<symmetric>> to memref<2xf32, #plan.memory<private>>
+  }
+  %1 = plan.launch "k" stream(1) {
+    plan.copy %w to %z : memref<2xf32, strided<[1], offset: 2>, #plan.memory<private>> to memref<2xf32, #plan.memory<private>>
   }
 }

@@ -120,6 +120,8 @@ TEST(Package, EveryFieldIsStored) {
   expectAllFields<GatherRowsPart>();
   expectAllFields<ScatterRowsPart>();
   expectAllFields<ExchangePart>();
+  expectAllFields<PieceDim>();
+  expectAllFields<GatherPart>();
   // Not the program's lines.
   expectAllFields<Launch>(/*leftOut=*/1);
   expectAllFields<Placement>();
@@ -151,6 +153,7 @@ TEST(Package, NamesFollowTheEnumerators) {
   EXPECT_EQ(names<TransferOp>[size_t(TransferOp::Stash)], "stash");
   EXPECT_EQ(names<Part>[Part(AwaitPart()).index()], "await");
   EXPECT_EQ(names<Part>[Part(ExchangePart()).index()], "exchange");
+  EXPECT_EQ(names<Part>[Part(GatherPart()).index()], "gather");
 }
 
 TEST(Package, ReadsWhatItWrote) {
@@ -331,12 +334,12 @@ TEST(Package, ErrorsNameTheField) {
             }),
             "corrupt: plan.launches[0].parts[5].a.strides[1]: expected an "
             "integer, found \"four\"");
-  EXPECT_EQ(whyNotWith([&](Json &j) {
-              j["plan"][launch][0]["parts"][0]["kind"] = "magic";
-            }),
-            "corrupt: plan.launches[0].parts[0].kind: expected one of 'rows', "
-            "'copy', 'barrier', 'signal', 'await', 'matmul', 'conv2d', "
-            "'gather_rows', 'scatter_rows', 'exchange', found \"magic\"");
+  EXPECT_EQ(
+      whyNotWith(
+          [&](Json &j) { j["plan"][launch][0]["parts"][0]["kind"] = "magic"; }),
+      "corrupt: plan.launches[0].parts[0].kind: expected one of 'rows', "
+      "'copy', 'barrier', 'signal', 'await', 'matmul', 'conv2d', "
+      "'gather_rows', 'scatter_rows', 'exchange', 'gather', found \"magic\"");
   EXPECT_EQ(whyNotWith([](Json &j) { j["plan"]["groups"] = 3; }),
             "corrupt: plan.groups: expected a list, found 3");
   EXPECT_EQ(whyNotWith([](Json &j) { j["plan"]["mesh"][0]["size"] = 1.5; }),

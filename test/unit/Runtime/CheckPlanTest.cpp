@@ -77,6 +77,12 @@ Plan fullPlan() {
                                      {indices, 0, {}},
                                      {own, 0, {}},
                                      {out, 0, {}}},
+                     GatherPart{0,
+                                0,
+                                {{2, 1, 3, 6}},
+                                {2, 3},
+                                {shared, 0, {12, 1}},
+                                {own, 24, {3, 1}}},
                      SignalPart{1 - rank, free},
                      AwaitPart{1 - rank, free}};
            },
@@ -315,6 +321,73 @@ TEST(CheckPlan, OtherParts) {
                         "has 24");
 }
 
+TEST(CheckPlan, Gathers) {
+  auto inGather = [&](const std::function<void(GatherPart &)> &change) {
+    std::string message =
+        refusal([&](Plan &p) { change(part<GatherPart>(p, 1, 6)); });
+    std::string where = "rank 0: launch 1 ('products'): part 6: ";
+    EXPECT_TRUE(message.empty() || message.starts_with(where)) << message;
+    return message.substr(std::min(message.size(), where.size()));
+  };
+  EXPECT_EQ(inGather([](GatherPart &) {}), "");
+  EXPECT_EQ(inGather([](GatherPart &g) { g.group = 1; }),
+            "expected a group below 1, found 1");
+  EXPECT_EQ(inGather([](GatherPart &g) { g.firstMember = 1; }),
+            "expected members below 2, found 1 to 2");
+  EXPECT_EQ(inGather([](GatherPart &g) { g.firstMember = -1; }),
+            "expected members below 2, found -1 to 0");
+  EXPECT_EQ(inGather([](GatherPart &g) { g.grid[0].count = 3; }),
+            "expected members below 2, found 0 to 2");
+  EXPECT_EQ(inGather([](GatherPart &g) { g.grid[0].memberStep = INT64_MAX; }),
+            "expected members below 2, found 0 to 9223372036854775807");
+  EXPECT_EQ(inGather([](GatherPart &g) { g.grid[0] = {3, INT64_MAX, 3, 6}; }),
+            "the members' numbers overflow");
+  const std::string steps =
+      "expected at least one piece, and steps of at least 0";
+  EXPECT_EQ(inGather([](GatherPart &g) { g.grid[0].count = 0; }), steps);
+  EXPECT_EQ(inGather([](GatherPart &g) { g.grid[0].memberStep = -1; }), steps);
+  EXPECT_EQ(inGather([](GatherPart &g) { g.grid[0].fromStep = -1; }), steps);
+  EXPECT_EQ(inGather([](GatherPart &g) { g.grid[0].toStep = -1; }), steps);
+  EXPECT_EQ(inGather([](GatherPart &g) { g.grid[0].fromStep = 10; }),
+            "the view has elements 0 to 24 of buffer 3, which has 24");
+  EXPECT_EQ(inGather([](GatherPart &g) { g.grid[0].toStep = 19; }),
+            "the view has elements 24 to 48 of buffer 5, which has 48");
+  EXPECT_EQ(inGather([](GatherPart &g) { g.grid[0].toStep = 5; }),
+            "the pieces overlap where they are written");
+  EXPECT_EQ(inGather([](GatherPart &g) { g.grid[0].toStep = INT64_MAX; }),
+            "the view's indices overflow");
+  // All pieces of one member are as good as those of several.
+  EXPECT_EQ(inGather([](GatherPart &g) { g.grid[0].memberStep = 0; }), "");
+  EXPECT_EQ(inGather([](GatherPart &g) { g.to.strides[1] = 0; }),
+            "the pieces overlap where they are written");
+  EXPECT_EQ(inGather([](GatherPart &g) { g.sizes[1] = 0; }),
+            "expected pieces with elements");
+  EXPECT_EQ(inGather([](GatherPart &g) { g.sizes[1] = -1; }),
+            "expected sizes of at least 0, found -1");
+  EXPECT_EQ(inGather([](GatherPart &g) { g.sizes.pop_back(); }),
+            "expected a stride for each of 1 dimensions, found 2");
+  EXPECT_EQ(inGather([](GatherPart &g) { g.from.strides.push_back(1); }),
+            "expected a stride for each of 2 dimensions, found 3");
+  EXPECT_EQ(inGather([](GatherPart &g) { g.from.offset = 9; }),
+            "the view has elements 9 to 26 of buffer 3, which has 24");
+  EXPECT_EQ(inGather([](GatherPart &g) { g.from.rank = 1; }),
+            "expected own memory, found that of rank 1");
+  EXPECT_EQ(inGather([](GatherPart &g) { g.to.rank = 1; }),
+            "expected own memory, found that of rank 1");
+  EXPECT_EQ(inGather([](GatherPart &g) { g.from.buffer = 0; }),
+            "expected symmetric memory");
+  EXPECT_EQ(inGather([](GatherPart &g) { g.from.buffer = 6; }),
+            "expected a buffer below 6, found 6");
+  EXPECT_EQ(inGather([](GatherPart &g) { g.to = {0, 0, {3, 1}}; }),
+            "input 'a0' would be written");
+  EXPECT_EQ(inGather([](GatherPart &g) { g.to = {3, 0, {3, 1}}; }),
+            "the pieces are written in the buffer that members read");
+  EXPECT_EQ(refusal([](Plan &p) {
+              p.ranks[0].buffers[5].type = ElementType::I32;
+            }).substr(0, 7),
+            "rank 0:");
+}
+
 namespace {
 
 /// Changes one number of a plan at random.
@@ -403,6 +476,13 @@ private:
   void change(CopyPart &part) {
     random() % 3 ? change(random() % 2 ? part.from : part.to)
                  : change(pick(part.sizes));
+  }
+  void change(GatherPart &part) {
+    PieceDim &dim = part.grid[0];
+    int64_t *numbers[] = {&dim.count,  &dim.memberStep,   &dim.fromStep,
+                          &dim.toStep, &part.firstMember, &pick(part.sizes)};
+    random() % 2 ? change(*numbers[random() % 6])
+                 : change(random() % 2 ? part.from : part.to);
   }
   void change(BarrierPart &part) {
     random() % 2 ? change(part.flags) : change(part.group);

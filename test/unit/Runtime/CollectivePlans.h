@@ -118,6 +118,43 @@ inline Plan allGatherPlan(int ranks, ElementType type, const Shape &shape,
   return b.plan;
 }
 
+/// Likewise by gathers: one of the full slices, one of a shorter one.
+inline Plan gatherPlan(int ranks, ElementType type, const Shape &shape,
+                       size_t dim) {
+  PlanBuilder b(ranks);
+  auto sliceCount = [&](int rank) {
+    return product(sliceShape(shape, dim, ranks, rank));
+  };
+  int in = b.argument(type, sliceCount, ArgumentKind::Input);
+  int out = b.argument(type, product(shape));
+  int shared = b.symmetric(type, sliceCount(0));
+  BarrierPart first = b.barrier(), second = b.barrier();
+  b.launch("all_gather", [&](int rank) -> std::vector<Part> {
+    std::vector<Part> parts = {copyAll(in, shared, sliceCount(rank)), first};
+    for (int member = 0; member < ranks;) {
+      Shape sizes = sliceShape(shape, dim, ranks, member);
+      int64_t count = 1;
+      while (member + count < ranks &&
+             sliceShape(shape, dim, ranks, member + static_cast<int>(count)) ==
+                 sizes)
+        ++count;
+      int64_t start = sliceStart(shape, dim, ranks, member);
+      if (product(sizes) > 0)
+        parts.push_back(
+            GatherPart{0,
+                       member,
+                       {{count, 1, 0, sizes[dim] * rowMajor(shape)[dim]}},
+                       sizes,
+                       {shared, 0, rowMajor(sizes)},
+                       {out, start, rowMajor(shape)}});
+      member += static_cast<int>(count);
+    }
+    parts.push_back(second);
+    return parts;
+  });
+  return b.plan;
+}
+
 inline Plan allToAllPlan(int ranks, ElementType type, const Shape &shape,
                          size_t from, size_t to) {
   PlanBuilder b(ranks);

@@ -98,6 +98,21 @@ TEST(PartAccesses, OtherPartsReadAllButWhatTheyWrite) {
   EXPECT_EQ(accessesOf(BarrierPart{1, 0}), std::vector<Found>());
 }
 
+TEST(PartAccesses, GathersReadPieceByPiece) {
+  // Members 1 and 2 of group {4, 5, 6}, two pieces of each.
+  EXPECT_EQ(accessesOf(GatherPart{1,
+                                  1,
+                                  {{2, 1, 0, 8}, {2, 0, 5, 4}},
+                                  {2, 2},
+                                  {0, 3, {3, 1}},
+                                  {1, 1, {2, 1}}}),
+            (std::vector<Found>{{0, 3, 5, false, false, 5},
+                                {0, 8, 5, false, false, 5},
+                                {0, 3, 5, false, false, 6},
+                                {0, 8, 5, false, false, 6},
+                                {1, 1, 16, true, true, 5}}));
+}
+
 TEST(PartAccesses, MeetInTheSameMemoryOnly) {
   Buffer first = {Memory::Private, ElementType::F32, 8, 64};
   Buffer second = {Memory::Private, ElementType::F64, 8, 64};

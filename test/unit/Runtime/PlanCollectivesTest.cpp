@@ -9,6 +9,7 @@
 #include "CollectivePlans.h"
 #include "TensorUtil.h"
 #include "lib/Interpreter/Movement.h"
+#include "runtime/plan/CheckPlan.h"
 
 using namespace ccn;
 using namespace ccn::runtime;
@@ -115,6 +116,28 @@ TEST(PlanCollectives, AllGatherOnRaggedShapes) {
                   return randomOf(type, shape, seedOf(0, call));
                 },
                 push ? "all_gather by puts" : "all_gather by views");
+}
+
+TEST(PlanCollectives, GathersOnRaggedShapes) {
+  for (int ranks : {1, 2, 3, 5, 8})
+    for (const Shape &shape : shapes)
+      for (size_t dim = 0; dim < shape.size(); ++dim)
+        for (ElementType type :
+             {ElementType::F64, ElementType::F16, ElementType::I8}) {
+          Plan plan = gatherPlan(ranks, type, shape, dim);
+          Status status = checkPlan(plan);
+          EXPECT_TRUE(status.ok()) << status.message();
+          expectOutputs(
+              plan,
+              [&](int rank, int call) {
+                return slice(randomOf(type, shape, seedOf(0, call)), dim, ranks,
+                             rank);
+              },
+              [&](int, int call) {
+                return randomOf(type, shape, seedOf(0, call));
+              },
+              "all_gather by gathers");
+        }
 }
 
 TEST(PlanCollectives, AllToAllOnRaggedShapes) {
