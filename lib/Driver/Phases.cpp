@@ -393,6 +393,10 @@ static OwningOpRef<ModuleOp> planAll(OwningOpRef<ModuleOp> first,
     // The remarks for the first rank hold for all ranks.
     CompileOptions silent = options;
     silent.explain = false;
+#ifdef NDEBUG
+    // The passes are those of the first rank, and plan-verify checks the plans.
+    silent.verifiesPasses = false;
+#endif
     others.push_back(selectFor(rank, scheduled, silent));
     if (!others.back())
       return {};

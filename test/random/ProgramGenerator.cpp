@@ -11,15 +11,20 @@
 
 using namespace ccn::random;
 
-ProgramGenerator::ProgramGenerator(Random &random) : random(random) {
-  static const std::vector<std::pair<int, std::vector<int64_t>>> meshes = {
+ProgramGenerator::ProgramGenerator(Random &random, bool isLarge)
+    : random(random) {
+  using Meshes = std::vector<std::pair<int, std::vector<int64_t>>>;
+  static const Meshes small = {
       {1, {1}},       {6, {2}},       {5, {3}},       {4, {4}},    {1, {5}},
       {1, {6}},       {1, {7}},       {1, {8}},       {6, {2, 2}}, {2, {2, 3}},
       {2, {3, 2}},    {1, {4, 2}},    {1, {2, 4}},    {1, {1, 2}}, {1, {2, 1}},
       {3, {2, 2, 2}}, {1, {2, 1, 3}}, {1, {3, 2, 2}}, {1, {11}},   {1, {16}},
       {1, {4, 4}},    {1, {2, 2, 4}}};
+  static const Meshes large = {{4, {17}},   {2, {20}},   {2, {23}},
+                               {4, {3, 7}}, {3, {2, 9}}, {3, {18, 2}},
+                               {2, {5, 4}}, {1, {33}},   {2, {2, 3, 3}}};
   program.mesh = "mesh m (";
-  for (int64_t size : random.weighted(meshes)) {
+  for (int64_t size : random.weighted(isLarge ? large : small)) {
     mesh.axes.push_back(
         {std::string(1, static_cast<char>('a' + mesh.size())), size});
     program.mesh += (mesh.size() > 1 ? ", " : "") + mesh.axes.back().name +

@@ -26,7 +26,8 @@ struct Value {
 
 class ProgramGenerator {
 public:
-  explicit ProgramGenerator(Random &random);
+  /// `isLarge`: for meshes of more ranks than a GPU's kernel addresses.
+  explicit ProgramGenerator(Random &random, bool isLarge = false);
 
   Program generate();
 

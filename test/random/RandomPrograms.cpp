@@ -65,6 +65,10 @@ static cl::opt<bool> all("all", cl::desc("Fail unless every primitive is "
                                          "accepted and every condition of the "
                                          "passes' documentation is met"));
 
+static cl::opt<bool>
+    isLarge("large", cl::desc("Programs on 17 to 36 ranks, more than kernels "
+                              "of GPUs address; with --gpu-every 0"));
+
 static cl::opt<uint64_t>
     planEvery("plan-every",
               cl::desc("Compile every so many-th program to plans and execute "
@@ -140,7 +144,7 @@ const std::vector<SelectLimits> selectLimits = {
 void makeProgram(mlir::MLIRContext &context, Random &random, uint64_t seed,
                  Log log, std::optional<Session> &session) {
   while (!session || !session->getError().empty()) {
-    Program program = ProgramGenerator(random).generate();
+    Program program = ProgramGenerator(random, isLarge).generate();
     log.write("seed", std::to_string(seed));
     log.write(program);
     log.flush();
