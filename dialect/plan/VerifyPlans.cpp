@@ -8,6 +8,7 @@
 
 #include "dialect/plan/Plan.h"
 
+#include <deque>
 #include <limits>
 #include <map>
 #include <set>
@@ -30,8 +31,9 @@ struct AccessedBytes {
   /// number on all ranks.
   int64_t buffer = 0;
   bool isPlaced = false;
-  /// The rank in whose memory it is.
+  /// The rank in whose memory it is; or the group in whose members' memories.
   int64_t owner = 0;
+  GroupAttr group = {};
   int64_t base = 0, elementBytes = 1;
   int64_t offset = 0;
   SmallVector<int64_t> sizes, strides;
@@ -148,16 +150,15 @@ accessesOf(LaunchOp launch, int64_t rank,
     }
     bytes.isWrite = access.isWrite;
     bytes.owner = rankOf(view).value_or(rank);
-    if (!access.all) {
-      accesses.push_back(std::move(bytes));
-      return;
+    if (access.all && !access.all.getSlots()) {
+      bytes.group = access.all.getGroup();
+    } else if (access.all) {
+      bytes.sizes.insert(
+          bytes.sizes.begin(),
+          static_cast<int64_t>(access.all.getGroup().getRanks().size()));
+      bytes.strides.insert(bytes.strides.begin(), access.all.getSlots());
     }
-    for (int64_t member : access.all.getGroup().getRanks()) {
-      if (!access.all.getSlots())
-        bytes.owner = member;
-      accesses.push_back(bytes);
-      bytes.offset += access.all.getSlots();
-    }
+    accesses.push_back(std::move(bytes));
   };
   for (auto part : launch.getBody().getOps<PartOpInterface>())
     llvm::for_each(part.getAccesses(), add);
@@ -196,36 +197,97 @@ std::vector<std::map<int64_t, size_t>> findDone(ArrayRef<LaunchOp> launches) {
   return done;
 }
 
-/// Checks plan_c2 in the memory of one rank, by its launches and what all ranks
-/// whose plans are known access there in theirs.
-LogicalResult
-verifyOrder(ArrayRef<LaunchOp> launches,
-            ArrayRef<std::map<int64_t, size_t>> done,
-            ArrayRef<SmallVector<const AccessedBytes *>> accesses) {
-  for (size_t i = 0; i < launches.size(); ++i)
-    for (size_t before = 0; before < i; ++before) {
-      LaunchOp first = launches[before], second = launches[i];
-      // Segments follow each other.
-      if (first.getSegment() != second.getSegment())
-        continue;
-      auto it = done[i].find(static_cast<int64_t>(first.getStream()));
-      if (it != done[i].end() && it->second >= before)
-        continue;
-      for (const AccessedBytes *a : accesses[before])
-        for (const AccessedBytes *b : accesses[i])
-          if (mayMeet(*a, *b)) {
-            auto error = second.emitOpError()
-                         << "expected to be ordered by events with a launch of "
-                            "another stream that accesses the same memory";
-            error.attachNote(first.getLoc())
-                << "found '" << first.getName() << "'";
-            return error;
-          }
-    }
-  return success();
-}
+/// Accesses in the memory of one rank or of all members of a group, in the
+/// order of where they begin, so that few are compared.
+class SortedAccesses {
+public:
+  void add(const AccessedBytes &access) { sorted.push_back(&access); }
+  void sort() {
+    llvm::sort(sorted, [](const AccessedBytes *a, const AccessedBytes *b) {
+      return a->first() < b->first();
+    });
+    int64_t last = std::numeric_limits<int64_t>::min();
+    for (const AccessedBytes *access : sorted)
+      reached.push_back(last = std::max(last, access->last()));
+  }
+  /// Whether one of these and one of the others meet.
+  bool meets(const SortedAccesses &others) const {
+    return llvm::any_of(others.sorted, [&](const AccessedBytes *other) {
+      auto end = llvm::partition_point(sorted, [&](const AccessedBytes *own) {
+        return own->first() < other->last();
+      });
+      for (auto i = static_cast<size_t>(end - sorted.begin());
+           i-- > 0 && reached[i] > other->first();)
+        if (mayMeet(*sorted[i], *other))
+          return true;
+      return false;
+    });
+  }
 
-/// Checks plan_c2 of plans that have the same launches.
+private:
+  std::vector<const AccessedBytes *> sorted;
+  /// The furthest byte of each access and those before it.
+  std::vector<int64_t> reached;
+};
+
+/// What all ranks access in one launch: by the rank in whose memory it is, or
+/// the group in whose members' memories. An access to a group is one, and not
+/// one for each member: all members' memories are alike.
+struct LaunchAccesses {
+  std::map<int64_t, SortedAccesses> own;
+  llvm::MapVector<GroupAttr, SortedAccesses> shared;
+
+  void sort() {
+    for (auto &[owner, list] : own)
+      list.sort();
+    for (auto &[group, list] : shared)
+      list.sort();
+  }
+
+  /// A rank of `known` in whose memory this launch and another one meet.
+  std::optional<int64_t>
+  findMeeting(const LaunchAccesses &other,
+              const llvm::DenseSet<int64_t> &known) const {
+    for (auto &[owner, list] : own)
+      if (auto it = other.own.find(owner); it != other.own.end() &&
+                                           known.contains(owner) &&
+                                           list.meets(it->second))
+        return owner;
+    if (std::optional<int64_t> owner = findShared(other, known))
+      return owner;
+    if (std::optional<int64_t> owner = other.findShared(*this, known))
+      return owner;
+    for (auto &[group, list] : shared)
+      for (auto &[otherGroup, otherList] : other.shared) {
+        const auto *common = llvm::find_if(
+            group.getRanks(), [&, otherGroup = otherGroup](int64_t rank) {
+              return known.contains(rank) &&
+                     (group == otherGroup || otherGroup.contains(rank));
+            });
+        if (common != group.getRanks().end() && list.meets(otherList))
+          return *common;
+      }
+    return std::nullopt;
+  }
+
+private:
+  /// Where what groups share meets what the other launch accesses in the memory
+  /// of one member.
+  std::optional<int64_t>
+  findShared(const LaunchAccesses &other,
+             const llvm::DenseSet<int64_t> &known) const {
+    for (auto &[group, list] : shared)
+      for (int64_t member : group.getRanks())
+        if (auto it = other.own.find(member); it != other.own.end() &&
+                                              known.contains(member) &&
+                                              list.meets(it->second))
+          return member;
+    return std::nullopt;
+  }
+};
+
+/// Checks plan_c2 of plans that have the same launches, in the memory of the
+/// ranks whose plans are known.
 LogicalResult verifyOrder(ArrayRef<PlanOp> plans) {
   auto launchesOf = [](PlanOp plan) {
     return llvm::to_vector(plan.getBody().getOps<LaunchOp>());
@@ -235,26 +297,49 @@ LogicalResult verifyOrder(ArrayRef<PlanOp> plans) {
         return launch.getStream() == launches.front().getStream();
       }))
     return success();
-  // By rank and launch.
-  std::vector<std::vector<std::vector<AccessedBytes>>> accesses;
+  llvm::DenseSet<int64_t> known;
+  // A deque, whose elements do not move.
+  std::deque<std::vector<AccessedBytes>> lists;
+  std::vector<LaunchAccesses> accesses(launches.size());
   for (PlanOp plan : plans) {
+    auto rank = static_cast<int64_t>(plan.getRank());
+    known.insert(rank);
     auto numbers = numberBuffers(plan);
-    accesses.emplace_back();
-    for (LaunchOp launch : launchesOf(plan))
-      accesses.back().push_back(
-          accessesOf(launch, static_cast<int64_t>(plan.getRank()), numbers));
+    for (auto [launch, all] : llvm::zip_equal(launchesOf(plan), accesses)) {
+      lists.push_back(accessesOf(launch, rank, numbers));
+      for (const AccessedBytes &access : lists.back())
+        if (access.count() > 0)
+          (access.group ? all.shared[access.group] : all.own[access.owner])
+              .add(access);
+    }
   }
+  for (LaunchAccesses &all : accesses)
+    all.sort();
   auto done = findDone(launches);
-  for (PlanOp owner : plans) {
-    std::vector<SmallVector<const AccessedBytes *>> there(launches.size());
-    for (const auto &rank : accesses)
-      for (auto [i, list] : llvm::enumerate(rank))
-        for (const AccessedBytes &access : list)
-          if (access.owner == static_cast<int64_t>(owner.getRank()))
-            there[i].push_back(&access);
-    if (failed(verifyOrder(launchesOf(owner), done, there)))
-      return failure();
-  }
+  for (size_t i = 0; i < launches.size(); ++i)
+    for (size_t before = 0; before < i; ++before) {
+      LaunchOp first = launches[before], second = launches[i];
+      // Segments follow each other.
+      if (first.getSegment() != second.getSegment())
+        continue;
+      auto it = done[i].find(static_cast<int64_t>(first.getStream()));
+      if (it != done[i].end() && it->second >= before)
+        continue;
+      std::optional<int64_t> owner =
+          accesses[before].findMeeting(accesses[i], known);
+      if (!owner)
+        continue;
+      SmallVector<LaunchOp> there =
+          launchesOf(*llvm::find_if(plans, [&](PlanOp plan) {
+            return static_cast<int64_t>(plan.getRank()) == *owner;
+          }));
+      auto error = there[i].emitOpError()
+                   << "expected to be ordered by events with a launch of "
+                      "another stream that accesses the same memory";
+      error.attachNote(there[before].getLoc())
+          << "found '" << first.getName() << "'";
+      return error;
+    }
   return success();
 }
 
