@@ -214,6 +214,12 @@ private:
   void moveFrom(CommunicateOp op, const Geometry &geometry, int buffer,
                 const Strided &home, int64_t first, int64_t last);
   mlir::LogicalResult lowerPush(CommunicateOp op, const Geometry &geometry);
+  /// The most elements that any rank gives another or, in a collective without
+  /// blocks, has in all; from the boxes that each rank holds and needs.
+  int64_t
+  largestExchanged(CommunicateOp op, const Geometry &geometry,
+                   llvm::ArrayRef<llvm::SmallVector<TensorPart>> held,
+                   llvm::ArrayRef<llvm::SmallVector<TensorPart>> needed);
   mlir::LogicalResult lowerExchange(CommunicateOp op, const Geometry &geometry,
                                     Exchange exchange);
   mlir::LogicalResult lowerShown(CommunicateOp op, const Geometry &geometry);

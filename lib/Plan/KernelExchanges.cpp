@@ -23,6 +23,31 @@ static SmallVector<TensorPart> commonBoxes(ArrayRef<TensorPart> held,
   return boxes;
 }
 
+int64_t Kernel::largestExchanged(CommunicateOp op, const Geometry &geometry,
+                                 ArrayRef<SmallVector<TensorPart>> held,
+                                 ArrayRef<SmallVector<TensorPart>> needed) {
+  Collective what = op.getCollective();
+  int64_t largest = 0;
+  if (!hasBlocks(what, true) && !hasBlocks(what, false)) {
+    for (ArrayRef<TensorPart> boxes : held)
+      largest = std::max(largest, countBoxes(boxes));
+    return largest;
+  }
+  MeshOp mesh = planner.getMesh();
+  auto find = [&] {
+    for (int64_t giver = 0; giver < mesh.getNumRanks(); ++giver)
+      for (int64_t taker : mesh.getGroup(giver, op.getAxes().getNames()))
+        largest = std::max(largest, countBoxes(commonBoxes(
+                                        held[static_cast<size_t>(giver)],
+                                        needed[static_cast<size_t>(taker)])));
+    return largest;
+  };
+  // Chunks differ in what they have of a block.
+  return chunk ? find()
+               : planner.getRankParts().largestBlock(geometry.from, geometry.to,
+                                                     op.getAxes(), find);
+}
+
 LogicalResult Kernel::lowerExchange(CommunicateOp op, const Geometry &geometry,
                                     Exchange exchange) {
   Value input = op.getInput(), result = op.getResult();
@@ -41,17 +66,7 @@ LogicalResult Kernel::lowerExchange(CommunicateOp op, const Geometry &geometry,
     return commonBoxes(held[static_cast<size_t>(giver)],
                        needed[static_cast<size_t>(taker)]);
   };
-  // The largest block on any rank.
-  int64_t largest = 0;
-  for (int64_t member = 0; member < mesh.getNumRanks(); ++member) {
-    if (!blocksIn && !blocksOut) {
-      largest =
-          std::max(largest, countBoxes(held[static_cast<size_t>(member)]));
-      continue;
-    }
-    for (int64_t other : mesh.getGroup(member, op.getAxes().getNames()))
-      largest = std::max(largest, countBoxes(common(member, other)));
-  }
+  int64_t largest = largestExchanged(op, geometry, held, needed);
   auto members = static_cast<int64_t>(group.size());
   Type element = Planner::elementOf(input);
   auto makeBuffer = [&](bool blocks) {

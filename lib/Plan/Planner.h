@@ -45,6 +45,7 @@ public:
 
   MeshOp getMesh() const { return mesh; }
   int64_t getRank() { return *program.getRank(); }
+  RankParts &getRankParts() { return rankParts; }
   /// The part of a tensor that a rank holds.
   const TensorPart &partOf(mlir::RankedTensorType type, int64_t rank) {
     return rankParts.of(type)[static_cast<size_t>(rank)];
