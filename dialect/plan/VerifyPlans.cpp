@@ -8,6 +8,8 @@
 
 #include "dialect/plan/Plan.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <deque>
 #include <limits>
 #include <map>
@@ -54,37 +56,85 @@ struct AccessedBytes {
   }
 };
 
-/// The ranges of bytes of an access, sorted; none if there are too many to
+/// A dimension of a region: how many pieces, and bytes from one to the next.
+struct ByteDim {
+  int64_t size, stride;
+};
+
+/// Pieces of `length` bytes without gaps.
+struct ByteRegion {
+  int64_t first = 0, length = 0;
+  /// From the largest stride to the smallest; as few as there can be.
+  SmallVector<ByteDim> dims;
+};
+
+ByteRegion regionOf(const AccessedBytes &access) {
+  ByteRegion region{access.first(), access.elementBytes, {}};
+  for (auto [size, stride] : llvm::zip_equal(access.sizes, access.strides))
+    if (size > 1 && stride != 0)
+      region.dims.push_back({size, stride * access.elementBytes});
+  // The order of indices does not matter.
+  llvm::sort(region.dims, [](const ByteDim &a, const ByteDim &b) {
+    return a.stride > b.stride;
+  });
+  while (!region.dims.empty() && region.dims.back().stride == region.length)
+    region.length *= region.dims.pop_back_val().size;
+  for (size_t dim = region.dims.size(); dim-- > 1;) {
+    ByteDim &outer = region.dims[dim - 1];
+    const ByteDim &inner = region.dims[dim];
+    if (outer.stride != inner.stride * inner.size)
+      continue;
+    outer = {outer.size * inner.size, inner.stride};
+    region.dims.erase(region.dims.begin() + static_cast<std::ptrdiff_t>(dim));
+  }
+  return region;
+}
+
+/// Whether regions of pieces in rows of the same length, such as columns of one
+/// matrix, overlap; none if they are others.
+std::optional<bool> overlapInRows(const ByteRegion &a, const ByteRegion &b) {
+  for (const ByteRegion *region : {&a, &b})
+    if (region->dims.size() > 1 ||
+        (!region->dims.empty() && region->dims[0].stride < 0))
+      return std::nullopt;
+  int64_t stride = std::max(a.dims.empty() ? 0 : a.dims[0].stride,
+                            b.dims.empty() ? 0 : b.dims[0].stride);
+  for (const ByteRegion *region : {&a, &b})
+    if (!region->dims.empty() && region->dims[0].stride != stride)
+      return std::nullopt;
+  if (stride == 0)
+    stride = 1;
+  int64_t rowsA = a.dims.empty() ? 1 : a.dims[0].size,
+          rowsB = b.dims.empty() ? 1 : b.dims[0].size;
+  // Row i of a and row j of b meet if distance - a.length < (i - j) * stride <
+  // distance + b.length.
+  int64_t distance = b.first - a.first;
+  int64_t least =
+      std::max(llvm::divideFloorSigned(distance - a.length, stride) + 1,
+               1 - rowsB);
+  int64_t most = std::min(
+      llvm::divideCeilSigned(distance + b.length, stride) - 1, rowsA - 1);
+  return least <= most;
+}
+
+/// The ranges of bytes of a region, sorted; none if there are too many to
 /// compare.
 std::optional<std::vector<std::pair<int64_t, int64_t>>>
-runsOf(const AccessedBytes &access) {
+runsOf(const ByteRegion &region) {
   constexpr int64_t most = 1 << 16;
-  // The innermost dimensions that lie without gaps.
-  int64_t length = 1;
-  size_t dims = access.sizes.size();
-  while (dims > 0 &&
-         (access.sizes[dims - 1] == 1 || access.strides[dims - 1] == length ||
-          access.strides[dims - 1] == 0)) {
-    if (access.strides[dims - 1] != 0)
-      length *= access.sizes[dims - 1];
-    --dims;
-  }
-  std::vector<std::pair<int64_t, int64_t>> runs;
-  std::vector<int64_t> starts = {access.offset};
-  for (size_t dim = 0; dim < dims; ++dim) {
-    if (access.strides[dim] == 0)
-      continue;
-    if (static_cast<int64_t>(starts.size()) * access.sizes[dim] > most)
+  std::vector<int64_t> starts = {region.first};
+  for (const ByteDim &dim : region.dims) {
+    if (static_cast<int64_t>(starts.size()) * dim.size > most)
       return std::nullopt;
     std::vector<int64_t> next;
     for (int64_t start : starts)
-      for (int64_t i = 0; i < access.sizes[dim]; ++i)
-        next.push_back(start + i * access.strides[dim]);
+      for (int64_t i = 0; i < dim.size; ++i)
+        next.push_back(start + i * dim.stride);
     starts = std::move(next);
   }
+  std::vector<std::pair<int64_t, int64_t>> runs;
   for (int64_t start : starts)
-    runs.push_back({access.base + start * access.elementBytes,
-                    access.base + (start + length) * access.elementBytes});
+    runs.push_back({start, start + region.length});
   llvm::sort(runs);
   return runs;
 }
@@ -95,7 +145,10 @@ bool overlap(const AccessedBytes &a, const AccessedBytes &b) {
   if (a.count() == 0 || b.count() == 0 || a.last() <= b.first() ||
       b.last() <= a.first())
     return false;
-  auto runsA = runsOf(a), runsB = runsOf(b);
+  ByteRegion regionA = regionOf(a), regionB = regionOf(b);
+  if (std::optional<bool> known = overlapInRows(regionA, regionB))
+    return *known;
+  auto runsA = runsOf(regionA), runsB = runsOf(regionB);
   if (!runsA || !runsB)
     return a.buffer != b.buffer;
   size_t i = 0, j = 0;
