@@ -109,9 +109,8 @@ std::optional<bool> overlapInRows(const ByteRegion &a, const ByteRegion &b) {
   // Row i of a and row j of b meet if distance - a.length < (i - j) * stride <
   // distance + b.length.
   int64_t distance = b.first - a.first;
-  int64_t least =
-      std::max(llvm::divideFloorSigned(distance - a.length, stride) + 1,
-               1 - rowsB);
+  int64_t least = std::max(
+      llvm::divideFloorSigned(distance - a.length, stride) + 1, 1 - rowsB);
   int64_t most = std::min(
       llvm::divideCeilSigned(distance + b.length, stride) - 1, rowsA - 1);
   return least <= most;

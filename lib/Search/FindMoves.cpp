@@ -476,20 +476,31 @@ void MoveFinder::overlaps() {
   }
 }
 
+/// What collectives of one bucket have in common: their kind, and the type of
+/// their elements.
+using BucketKey = std::pair<OperationName, Attribute>;
+static BucketKey bucketKeyOf(Operation *op) {
+  auto type = cast<RankedTensorType>(op->getOperand(0).getType());
+  return {
+      op->getName(),
+      ArrayAttr::get(op->getContext(), {op->getPropertiesAsAttribute(),
+                                        TypeAttr::get(type.getElementType())})};
+}
+
+static void addToBucket(Line &line, StringRef name, Operation *op,
+                        MeshOp mesh) {
+  line.primitive = Line::Primitive::Bucket;
+  line.targets.push_back(name.str());
+  line.number +=
+      bytesOnRank(cast<RankedTensorType>(op->getOperand(0).getType()), mesh);
+}
+
 void MoveFinder::buckets() {
-  llvm::MapVector<std::pair<OperationName, Attribute>, Line> groups;
+  llvm::MapVector<BucketKey, Line> groups;
   for (const Named *named : communicating()) {
     Operation *op = findCommunicating(named->all);
-    if (!isa<CollectiveOpInterface>(op))
-      continue;
-    auto type = cast<RankedTensorType>(op->getOperand(0).getType());
-    Line &line = groups[{
-        op->getName(), ArrayAttr::get(op->getContext(),
-                                      {op->getPropertiesAsAttribute(),
-                                       TypeAttr::get(type.getElementType())})}];
-    line.primitive = Primitive::Bucket;
-    line.targets.push_back(named->name);
-    line.number += bytesOnRank(type, program.getMesh());
+    if (isa<CollectiveOpInterface>(op))
+      addToBucket(groups[bucketKeyOf(op)], named->name, op, program.getMesh());
   }
   for (auto &[key, line] : groups)
     if (line.targets.size() > 1 && line.number > 0)
@@ -499,7 +510,7 @@ void MoveFinder::buckets() {
 std::vector<Move> MoveFinder::findOrders() {
   moves.clear();
   // How many may leave in any order.
-  constexpr size_t maxPermuted = 3, maxOrdered = 64;
+  constexpr size_t maxPermuted = 3, maxOrdered = 4096;
   std::vector<std::string> list;
   for (const Named *named : communicating()) {
     Operation *op = findCommunicating(named->all);
@@ -522,6 +533,56 @@ std::vector<Move> MoveFinder::findOrders() {
     if (list != first)
       propose();
   } while (std::next_permutation(list.begin(), list.end()));
+  return std::move(moves);
+}
+
+std::vector<Move> MoveFinder::findOrderedBuckets() {
+  moves.clear();
+  // Bytes. Small buckets are sent early, large ones cost fewer meetings.
+  constexpr int64_t limits[] = {1 << 18, 1 << 20, 1 << 22, 25 << 20};
+  std::vector<const Named *> list = communicating();
+  for (const Named *named : list)
+    if (Operation *op = findCommunicating(named->all);
+        !isa<CollectiveOpInterface>(op) || op->hasAttr(kPriorityAttr))
+      return {};
+  for (int64_t limit : limits) {
+    Move move;
+    llvm::StringSet<> given;
+    Line order = {.primitive = Primitive::Order};
+    auto close = [&](Line &bucket) {
+      if (bucket.targets.size() > 1) {
+        for (unsigned i = 0; bucket.results.empty(); ++i) {
+          Line line =
+              named(bucket, {i == 0 ? "bucket" : "bucket" + std::to_string(i)});
+          if (given.insert(line.results[0]).second)
+            bucket = std::move(line);
+        }
+        order.targets.push_back(bucket.results[0]);
+        move.push_back(bucket);
+      } else {
+        llvm::append_range(order.targets, bucket.targets);
+      }
+    };
+    // What was added to last is the last one.
+    llvm::MapVector<BucketKey, Line> open;
+    for (const Named *named : list) {
+      Operation *op = findCommunicating(named->all);
+      BucketKey key = bucketKeyOf(op);
+      Line bucket = std::move(open[key]);
+      open.erase(key);
+      addToBucket(bucket, named->name, op, program.getMesh());
+      if (bucket.number >= limit)
+        close(bucket);
+      else
+        open[key] = std::move(bucket);
+    }
+    for (auto &[key, bucket] : open)
+      close(bucket);
+    if (move.empty() || order.targets.size() < 2)
+      continue;
+    move.push_back(std::move(order));
+    moves.push_back(std::move(move));
+  }
   return std::move(moves);
 }
 

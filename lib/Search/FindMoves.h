@@ -41,6 +41,9 @@ public:
 
   /// `order` of what communicates, if it has none yet.
   std::vector<Move> findOrders();
+  /// `bucket` of collectives that follow each other, up to some sizes, and
+  /// `order` of these buckets, if nothing is ordered yet.
+  std::vector<Move> findOrderedBuckets();
   /// `algorithm` and `protocol` of what adds up and has none of these.
   std::vector<Move> findChoices();
 

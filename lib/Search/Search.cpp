@@ -97,7 +97,7 @@ void addNames(const Move &move, llvm::StringSet<> &names) {
 }
 
 bool isOrder(const Move &move) {
-  return move.front().primitive == Line::Primitive::Order;
+  return move.back().primitive == Line::Primitive::Order;
 }
 
 /// The numbers that a line may have instead of its own.
@@ -216,8 +216,10 @@ void Searcher::expand(size_t index) {
   std::vector<Move> moves = finder.find();
   // Estimates do not know of orders. They are few, and those that help are as
   // good before other moves as after them.
-  if (index == 0)
+  if (index == 0) {
     llvm::append_range(moves, finder.findOrders());
+    llvm::append_range(moves, finder.findOrderedBuckets());
+  }
   for (const JoinedMoves &joined : joinEqualMoves(moves, before, taken)) {
     State next;
     Move move;

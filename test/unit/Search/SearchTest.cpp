@@ -161,6 +161,40 @@ TEST_F(SearchTest, BucketsCollectivesOfOneKind) {
   EXPECT_TRUE(llvm::is_contained(moves, "let bucket = bucket a, b size 384"));
 }
 
+TEST_F(SearchTest, OrdersBucketsOfWhatFollowsEachOther) {
+  mlir::OwningOpRef<mlir::ModuleOp> module = compileText(R"(
+mesh m (tp = 2)
+program f(x: f32[65536] local, y: f32[32] local, z: f16[8] local, w: f32[4] local) {
+  let a = all_reduce(sum, y)
+  let b = all_reduce(sum, x)
+  let c = all_reduce(sum, z)
+  let d = all_reduce(sum, w)
+  return a, b, c, d
+}
+)");
+  MoveFinder finder(programOf(*module), {}, {});
+  std::vector<std::string> texts;
+  for (const Move &move : finder.findOrderedBuckets())
+    texts.push_back(textOf(move));
+  // The first two fill a bucket of 256 KiB, but no larger one. What is complete
+  // first is sent first.
+  ASSERT_EQ(texts.size(), 4u);
+  EXPECT_EQ(texts[0],
+            "let bucket = bucket a, b size 262272; order bucket, c, d");
+  EXPECT_EQ(texts[3],
+            "let bucket = bucket a, b, d size 262288; order c, bucket");
+  // What has an order keeps it.
+  mlir::ScopedDiagnosticHandler silent(
+      &context, [](mlir::Diagnostic &) { return mlir::success(); });
+  Move first = finder.findOrderedBuckets()[0];
+  for (const Line &line : first)
+    ASSERT_TRUE(mlir::succeeded(search::apply(line, programOf(*module), [&] {
+      return mlir::emitError(module->getLoc());
+    })));
+  MoveFinder after(programOf(*module), {}, {});
+  EXPECT_TRUE(after.findOrderedBuckets().empty());
+}
+
 TEST_F(SearchTest, SlicesOnlyTheStatesThatItMay) {
   mlir::OwningOpRef<mlir::ModuleOp> module = compileText(adam);
   Line split{.primitive = Line::Primitive::Split,
