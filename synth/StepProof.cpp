@@ -13,9 +13,14 @@ using namespace ccn::synth;
 
 namespace {
 
+/// Sums of capacities end here, so that none overflows: more chunks than any
+/// collective that fits in memory sends.
+constexpr int64_t maxRoom = int64_t(1) << 50;
+
 /// The chunks that something carries in a round.
 int64_t unitsOf(double gbps, double unit) {
-  return static_cast<int64_t>(gbps / unit + 1e-6);
+  return static_cast<int64_t>(
+      std::min(gbps / unit + 1e-6, static_cast<double>(maxRoom)));
 }
 
 /// need > sum over the steps of room[s] * rounds[s]: too few rounds.
@@ -35,7 +40,7 @@ public:
 
 private:
   /// What the links that `counts` names carry together in a round, where those
-  /// of an edge set carry no more than the set.
+  /// of an edge set carry no more than the set; `maxRoom` if it is more.
   template <typename Counts> int64_t carried(const Counts &counts) const {
     int64_t total = 0;
     std::vector<char> done(t.links.size());
@@ -43,14 +48,17 @@ private:
       int64_t inSet = 0;
       for (int l : set.links)
         if (!done[l] && counts(t.links[l])) {
-          inSet += unitsOf(t.links[l].gbps, proof.unitGBps);
+          inSet = std::min(inSet + unitsOf(t.links[l].gbps, proof.unitGBps),
+                           maxRoom);
           done[l] = 1;
         }
-      total += std::min(inSet, unitsOf(set.gbps, proof.unitGBps));
+      total = std::min(
+          total + std::min(inSet, unitsOf(set.gbps, proof.unitGBps)), maxRoom);
     }
     for (size_t l = 0; l < t.links.size(); ++l)
       if (!done[l] && counts(t.links[l]))
-        total += unitsOf(t.links[l].gbps, proof.unitGBps);
+        total =
+            std::min(total + unitsOf(t.links[l].gbps, proof.unitGBps), maxRoom);
     return total;
   }
 
@@ -115,7 +123,13 @@ std::vector<Row> rowsOf(const StepProof &proof) {
 class Divisions {
 public:
   explicit Divisions(const StepProof &proof)
-      : proof(proof), rows(rowsOf(proof)), division(proof.steps, 1) {}
+      : proof(proof), rows(rowsOf(proof)), division(proof.steps, 1) {
+    // A step that has room for all in a round excludes nothing with more room
+    // either, and its multiples do not overflow.
+    for (Row &row : rows)
+      for (int64_t &room : row.room)
+        room = std::min(room, row.need);
+  }
 
   /// Whether there is one that nothing excludes: `division` then.
   bool find() { return extend(0, proof.rounds, std::vector<int64_t>()); }
@@ -167,7 +181,7 @@ private:
   }
 
   const StepProof &proof;
-  const std::vector<Row> rows;
+  std::vector<Row> rows;
   std::vector<int> division;
   int64_t visited = 0;
 };
@@ -178,7 +192,14 @@ private:
 /// sends is one still.
 class ScheduleClauses {
 public:
+  /// There are no more literals than this.
+  static constexpr int64_t maxSends = 200000;
+  /// Some 300 MB; a checker needs as much again.
+  static constexpr size_t maxClauses = 4000000;
+
   ScheduleClauses(const StepProof &proof, std::vector<int> rounds);
+  /// Whether more clauses are needed, which are left out then.
+  bool tooMany() const { return cnf.clauses.size() > maxClauses; }
   Cnf take() { return std::move(cnf); }
 
 private:
@@ -191,6 +212,10 @@ private:
   }
   static bool contains(const std::vector<int> &ranks, int rank) {
     return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+  }
+  /// The chunks that something carries in a round; all, if it carries more.
+  static int64_t roomOf(double gbps, double unit) {
+    return std::min(unitsOf(gbps, unit), maxSends + 1);
   }
   /// In steps, from any of some nodes (or, backwards, to them).
   std::vector<int> distances(const std::vector<int> &from, bool backwards);
@@ -228,7 +253,7 @@ ScheduleClauses::ScheduleClauses(const StepProof &proof,
   }
   hasBase = static_cast<int>(chunks.size() * links.size()) * steps;
   cnf.variables = hasBase + static_cast<int>(chunks.size() * nodes) * steps;
-  for (size_t c = 0; c < chunks.size(); ++c)
+  for (size_t c = 0; c < chunks.size() && !tooMany(); ++c)
     addChunk(c, chunks[c]);
   addCapacities(proof);
 }
@@ -275,7 +300,7 @@ void ScheduleClauses::addChunk(size_t c, const ChunkRelation &relation) {
           arrivals.push_back(sends(c, l, s));
       reasons.insert(reasons.end(), arrivals.begin(), arrivals.end());
       cnf.clauses.push_back(std::move(reasons));
-      for (size_t i = 0; i < arrivals.size(); ++i) {
+      for (size_t i = 0; i < arrivals.size() && !tooMany(); ++i) {
         cnf.clauses.push_back({-arrivals[i], has(c, n, s)});
         if (s > 1)
           cnf.clauses.push_back({-arrivals[i], -has(c, n, s - 1)});
@@ -307,13 +332,13 @@ void ScheduleClauses::addCapacities(const StepProof &proof) {
   };
   std::vector<int64_t> room(nodes), need(nodes);
   for (const Link &link : links)
-    room[link.dst] += unitsOf(link.gbps, proof.unitGBps) * allRounds;
+    room[link.dst] += roomOf(link.gbps, proof.unitGBps) * allRounds;
   for (const ChunkRelation &chunk : chunks)
     for (int rank : chunk.post)
       need[ranks[rank]] += !contains(chunk.pre, rank);
   for (size_t l = 0; l < links.size(); ++l)
     for (int s = 1; s <= steps; ++s) {
-      int64_t most = unitsOf(links[l].gbps, proof.unitGBps) * rounds[s - 1];
+      int64_t most = roomOf(links[l].gbps, proof.unitGBps) * rounds[s - 1];
       std::vector<int> literals = over({static_cast<int>(l)}, s);
       atMost(literals, most);
       // What needs all that its links carry has all of them full.
@@ -323,7 +348,7 @@ void ScheduleClauses::addCapacities(const StepProof &proof) {
   for (const EdgeSet &set : proof.topology.edgeSets)
     for (int s = 1; s <= steps; ++s)
       atMost(over(set.links, s),
-             unitsOf(set.gbps, proof.unitGBps) * rounds[s - 1]);
+             roomOf(set.gbps, proof.unitGBps) * rounds[s - 1]);
 }
 
 void ScheduleClauses::atMost(const std::vector<int> &literals, int64_t most) {
@@ -336,6 +361,8 @@ void ScheduleClauses::atMost(const std::vector<int> &literals, int64_t most) {
   // count[j]: more than j of the literals so far are true.
   std::vector<int> count;
   for (int literal : literals) {
+    if (tooMany())
+      return;
     if (most == 0) {
       cnf.clauses.push_back({-literal});
       continue;
@@ -373,6 +400,10 @@ std::string wrongClaim(const StepProof &proof) {
 
 /// Whether weighted cuts show that there are at least so many rounds.
 std::string wrongRate(const StepProof &proof) {
+  // A sum of weighted rows has at most 120 bits: 40 of a weight, 50 of a room,
+  // and 30 of the number of cuts. What is multiplied has no more than 86, as
+  // the claim's fraction has 40.
+  constexpr __int128 maxSum = static_cast<__int128>(1) << 86;
   std::vector<Row> rows = rowsOf(proof);
   __int128 need = 0, most = 0;
   std::vector<__int128> room(static_cast<size_t>(proof.steps));
@@ -381,10 +412,17 @@ std::string wrongRate(const StepProof &proof) {
       return "expected weights of at least 0";
     need += static_cast<__int128>(proof.cuts[i].weight) * rows[i].need;
     for (size_t s = 0; s < room.size(); ++s)
-      room[s] += static_cast<__int128>(proof.cuts[i].weight) * rows[i].room[s];
+      if (rows[i].room[s] == maxRoom)
+        return "expected a larger unit: too many fit into a round to be "
+               "counted";
+      else
+        room[s] +=
+            static_cast<__int128>(proof.cuts[i].weight) * rows[i].room[s];
   }
   for (__int128 r : room)
     most = std::max(most, r);
+  if (need > maxSum || most > maxSum)
+    return "expected smaller weights or a larger unit: the sums are too large";
   if (proof.least.den <= 0 || most <= 0 ||
       need * proof.least.den < most * proof.least.num)
     return "the cuts do not prove " + proof.least.str() + " rounds";
@@ -405,7 +443,7 @@ std::optional<std::vector<int>> ccn::synth::uncovered(const StepProof &proof,
 
 Result<Cnf> ccn::synth::clausesOf(const StepProof &proof,
                                   const std::vector<int> &rounds) {
-  constexpr size_t maxSends = 200000;
+  constexpr size_t maxSends = ScheduleClauses::maxSends;
   const Topology &t = proof.topology;
   const std::vector<ChunkRelation> &chunks = proof.collective.chunks;
   if (!std::all_of(t.nodes.begin(), t.nodes.end(),
@@ -421,7 +459,11 @@ Result<Cnf> ccn::synth::clausesOf(const StepProof &proof,
           maxSends)
     return error("a search is proved for up to " + std::to_string(maxSends) +
                  " sends that could be only");
-  return ScheduleClauses(proof, rounds).take();
+  ScheduleClauses clauses(proof, rounds);
+  if (clauses.tooMany())
+    return error("a search is proved of up to " +
+                 std::to_string(ScheduleClauses::maxClauses) + " clauses only");
+  return clauses.take();
 }
 
 std::string ccn::synth::verify(const StepProof &proof, int64_t *lemmas) {

@@ -19,21 +19,30 @@
 
 namespace ccn::synth {
 
+/// Whether all that a link or an edge set carries is so many units.
+static bool isAll(double units, double unitGBps, double gbps) {
+  constexpr double rounding = 1e-9;
+  return units * unitGBps >= gbps * (1 - rounding);
+}
+
+/// Whether every link and edge set of the machine carries whole units, as many
+/// as proofs about steps count.
+static bool hasWholeUnits(const Topology &machine, double unitGBps) {
+  auto isWhole = [&](const auto &carrier) {
+    return isAll(std::floor(carrier.gbps / unitGBps + 1e-6), unitGBps,
+                 carrier.gbps);
+  };
+  return std::all_of(machine.links.begin(), machine.links.end(), isWhole) &&
+         std::all_of(machine.edgeSets.begin(), machine.edgeSets.end(), isWhole);
+}
+
 /// Whether every link and edge set of the machine carries as much in the
 /// fabric, a whole number of units.
 static bool isExact(const Fabric &fabric, const Topology &machine) {
-  constexpr double rounding = 1e-9;
-  auto carries = [&](double units, double gbps) {
-    return units * fabric.unitGBps >= gbps * (1 - rounding);
-  };
   for (size_t l = 0; l < machine.links.size(); ++l)
-    if (!carries(fabric.linkCap[l], machine.links[l].gbps))
+    if (!isAll(fabric.linkCap[l], fabric.unitGBps, machine.links[l].gbps))
       return false;
-  return std::all_of(
-      machine.edgeSets.begin(), machine.edgeSets.end(),
-      [&](const EdgeSet &set) {
-        return carries(std::floor(set.gbps / fabric.unitGBps + 1e-6), set.gbps);
-      });
+  return hasWholeUnits(machine, fabric.unitGBps);
 }
 
 /// What proves a bound, verified; see emitCertificate.
@@ -167,6 +176,9 @@ static int checkStepProof(const Problem &problem, const std::string &text,
   std::snprintf(unit, sizeof unit, "%.6g", proof->unitGBps);
   std::cout << file << ": proved: no schedule of "
             << describe(proof->collective) << " on " << *machine;
+  // The proof is one about less capacity than the machine has.
+  if (!hasWholeUnits(proof->topology, proof->unitGBps))
+    std::cout << " with capacities rounded down to whole " << unit << " GB/s";
   std::cout << " moves "
             << countOf(static_cast<int64_t>(proof->collective.chunks.size()),
                        "chunk")

@@ -233,3 +233,82 @@ TEST(StepProof, AgreesWithSolve) {
   EXPECT_GT(searched, 1);
   EXPECT_GT(found, 10);
 }
+
+// Two GPUs that send each other a chunk over links that carry 8e14 units: what
+// carries nearly everything proves nothing, whatever is multiplied with it.
+TEST(StepProof, LargeNumbersDoNotOverflow) {
+  auto verdictOf = [](const std::string &claim, const std::string &cut,
+                      const std::string &unit) {
+    Result<StepProof> proof = parseStepProof(
+        R"({"ccn_certificate": 1, "in_steps": 1, )" + claim +
+            R"(, "unit_GBps": )" + unit + R"(, "cuts": [{)" + cut +
+            R"("holds_from": {"a": 0}}],
+ "topology": {"ccn_topology": 1, "name": "pair",
+  "nodes": [{"name": "a", "kind": "gpu"}, {"name": "b", "kind": "gpu"}],
+  "links": [{"from": "a", "to": "b", "GBps": 900000, "us": 1},
+            {"from": "b", "to": "a", "GBps": 900000, "us": 1}]},
+ "collective": {"ccn_collective": 1, "name": "x", "ranks": 2,
+  "combining": false, "chunks": [{"pre": [0], "post": [0, 1]},
+                                 {"pre": [1], "post": [0, 1]}]}})",
+        "text");
+    return proof ? verify(*proof) : proof.message();
+  };
+  for (const char *unit : {"1.1e-09", "1.3e-09", "2e-09", "1"})
+    for (const char *rounds : {"1048576", "900000", "30000", "1"})
+      EXPECT_EQ(
+          verdictOf(std::string("\"none_in_rounds\": ") + rounds, "", unit),
+          std::string("nothing excludes steps of ") + rounds + " rounds")
+          << unit;
+  std::string most = std::to_string(int64_t(1) << 40);
+  for (int bits = 0; bits <= 40; ++bits)
+    EXPECT_NE(
+        verdictOf("\"least_rounds\": [" + most + ", 1]",
+                  "\"weight\": " + std::to_string(int64_t(1) << bits) + ", ",
+                  "1.1e-09"),
+        "")
+        << bits;
+  EXPECT_EQ(verdictOf("\"least_rounds\": [1, 900000]", "\"weight\": 1, ", "1"),
+            "");
+  EXPECT_EQ(verdictOf("\"least_rounds\": [1, 899999]", "\"weight\": 1, ", "1"),
+            "the cuts do not prove 1/899999 rounds");
+}
+
+// Sums of capacities beyond all chunks are those of a machine that carries all.
+TEST(StepProof, SumsOfCapacitiesEnd) {
+  Topology t;
+  for (int r = 0; r < 40; ++r)
+    t.addNode("gpu" + std::to_string(r), NodeKind::Gpu);
+  for (int a = 0; a < 40; ++a)
+    for (int b = 0; b < 40; ++b)
+      if (a != b)
+        t.addLink(a, b, 1e6, 1);
+  StepProof proof;
+  proof.topology = t;
+  proof.collective = collectiveOf(CollectiveKind::AllReduce, 40, 40);
+  proof.unitGBps = 1.1e-9;
+  proof.steps = 1;
+  proof.cuts.emplace_back().countsSends = true;
+  proof.cuts[0].weight = 1;
+  proof.least = Fraction(1, int64_t(1) << 40);
+  EXPECT_EQ(verify(proof), "expected a larger unit: too many fit into a round "
+                           "to be counted");
+  proof.rounds = 1 << 20;
+  EXPECT_EQ(verify(proof), "nothing excludes steps of 1048576 rounds");
+}
+
+// A count of half of many sends would need a billion clauses.
+TEST(StepProof, ClausesAreNotTooMany) {
+  Topology t;
+  t.addNode("a", NodeKind::Gpu);
+  t.addNode("b", NodeKind::Gpu);
+  t.addLink(0, 1, 10, 1);
+  StepProof proof;
+  proof.topology = t;
+  proof.collective = collectiveOf(CollectiveKind::Broadcast, 2, 20000);
+  proof.unitGBps = 10;
+  proof.steps = 1;
+  proof.rounds = 10000;
+  Result<Cnf> cnf = clausesOf(proof, {10000});
+  ASSERT_FALSE(bool(cnf));
+  EXPECT_EQ(cnf.message(), "a search is proved of up to 4000000 clauses only");
+}
