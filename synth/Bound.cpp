@@ -10,6 +10,7 @@
 #include "synth/MaxFlow.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -382,6 +383,18 @@ RoundBound ccn::synth::roundBound(const Fabric &fabric,
   }
   best.exact = false;
   return best;
+}
+
+double ccn::synth::keptByRounding(const Fabric &fabric) {
+  const Topology &t = fabric.topology;
+  double kept = 1;
+  for (const EdgeSet &set : t.edgeSets)
+    kept = std::min(kept, std::floor(set.gbps / fabric.unitGBps + 1e-6) *
+                              fabric.unitGBps / set.gbps);
+  for (size_t l = 0; l < t.links.size(); ++l)
+    kept =
+        std::min(kept, fabric.linkCap[l] * fabric.unitGBps / t.links[l].gbps);
+  return kept;
 }
 
 int64_t ccn::synth::leastRounds(const RoundBound &bound,

@@ -56,6 +56,11 @@ StepBound stepBound(const Fabric &fabric, const Collective &collective);
 RoundBound roundBound(const Fabric &fabric, const Collective &collective,
                       int mostRanks = INT_MAX);
 
+/// A fabric's capacities are whole units; the machine's may be more. A time
+/// that the fabric needs, times this (at most 1), is one that the machine
+/// needs.
+double keptByRounding(const Fabric &fabric);
+
 /// The least R with R / C >= bound.
 int64_t leastRounds(const RoundBound &bound, int64_t chunksPerNode);
 

@@ -271,8 +271,9 @@ std::optional<CollectiveKind> ccn::synth::kindOf(const Collective &c) {
 }
 
 bool ccn::synth::isCertificate(std::string_view text) {
-  return text.substr(0, 200).find("\"ccn_certificate\"") !=
-         std::string_view::npos;
+  size_t first = text.find_first_not_of(" \t\r\n");
+  return (first != std::string_view::npos && text[first] == '[') ||
+         hasKey(text, "ccn_certificate");
 }
 
 std::string ccn::synth::writeCertificate(const Certificate &c) {

@@ -42,7 +42,8 @@ struct Certificate {
   int from = 0, to = 0, steps = -1;
 };
 
-/// Whether the text of a file is a certificate rather than something else.
+/// Whether the text of a file is a certificate, or a list, as only certificates
+/// come in.
 bool isCertificate(std::string_view text);
 
 std::string writeCertificate(const Certificate &certificate);

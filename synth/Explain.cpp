@@ -34,11 +34,25 @@ std::string number(double value) {
   return text;
 }
 
+/// The schedule with the rounds that its sends need on the fabric, of which the
+/// unit may be another than that of the schedule's own rounds.
+Schedule fitted(Schedule schedule, const Fabric &fabric) {
+  for (Step &step : schedule.steps) {
+    step.rounds = 1;
+    for (Send &send : step.sends)
+      for (size_t i = 0; send.edge < 0 && i < fabric.out[send.src].size(); ++i)
+        if (fabric.edges[fabric.out[send.src][i]].dst == send.dst)
+          send.edge = fabric.out[send.src][i];
+  }
+  fitRounds(schedule, fabric);
+  return schedule;
+}
+
 class Explanation {
 public:
   Explanation(const Schedule &schedule, const Fabric &fabric, double bytes)
-      : schedule(schedule), fabric(fabric), t(fabric.topology), bytes(bytes),
-        bound(roundBound(fabric, schedule.collective)),
+      : schedule(fitted(schedule, fabric)), fabric(fabric), t(fabric.topology),
+        bytes(bytes), bound(roundBound(fabric, schedule.collective)),
         isInCut(t.nodes.size()) {
     for (int node : bound.nodes)
       isInCut[node] = 1;
@@ -57,12 +71,7 @@ private:
   void sayTime();
 
   const std::vector<int> &pathOf(const Send &send) const {
-    int edge = send.edge;
-    for (size_t i = 0; edge < 0 && i < fabric.out[send.src].size(); ++i)
-      if (fabric.edges[fabric.out[send.src][i]].dst == send.dst)
-        edge = fabric.out[send.src][i];
-    static const std::vector<int> none;
-    return edge < 0 ? none : fabric.edges[edge].path;
+    return fabric.edges[send.edge].path;
   }
   template <typename Nodes, typename Name>
   static std::string list(const Nodes &nodes, const Name &name) {
@@ -77,7 +86,7 @@ private:
     return result;
   }
 
-  const Schedule &schedule;
+  const Schedule schedule;
   const Fabric &fabric;
   const Topology &t;
   const double bytes;
@@ -124,13 +133,14 @@ void Explanation::sayBounds() {
   if (bound.roundsPerChunk.num <= 0 || bound.roundsPerChunk.den <= 0)
     return;
   double rounds = bound.roundsPerChunk.value() * c.chunksPerNode;
-  double us = rounds * bytes / c.bufferChunks / (fabric.unitGBps * 1000);
+  double us = keptByRounding(fabric) * rounds * bytes / c.bufferChunks /
+              (fabric.unitGBps * 1000);
   out << "  the bottleneck: ";
   sayBottleneck();
   char least[64];
   std::snprintf(least, sizeof least, "%.3f us", us);
   out << ": " << number(rounds) << " rounds, or " << least
-      << ", at least; the schedule's steps have " << schedule.totalRounds()
+      << ", at least; the schedule's steps need " << schedule.totalRounds()
       << (schedule.totalRounds() <= rounds + 1e-9
               ? ", so that it is never idle\n"
               : "\n");
@@ -143,16 +153,17 @@ std::string Explanation::sayHosts(const std::map<int, int64_t> &counts,
   for (auto [host, count] : counts)
     values.insert(count);
   constexpr size_t maxNamed = 3;
-  if (values.size() == 1 &&
-      (counts.size() <= maxNamed ||
-       static_cast<int>(counts.size()) == schedule.collective.ranks)) {
+  // Hosts besides the ranks are CPUs, which come last.
+  bool areAllRanks =
+      static_cast<int>(counts.size()) == schedule.collective.ranks &&
+      counts.rbegin()->first < schedule.collective.ranks;
+  if (values.size() == 1 && (counts.size() <= maxNamed || areAllRanks)) {
     std::vector<int> hosts;
     for (auto [host, count] : counts)
       hosts.push_back(host);
-    std::string who =
-        static_cast<int>(hosts.size()) == schedule.collective.ranks
-            ? "each rank"
-            : list(hosts, [&](int host) { return fabric.hostName(host); });
+    std::string who = areAllRanks ? "each rank" : list(hosts, [&](int host) {
+      return fabric.hostName(host);
+    });
     return who + " " + verb +
            (hosts.size() == 1 || who == "each rank" ? "s " : " ") +
            std::to_string(*values.begin());

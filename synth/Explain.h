@@ -15,7 +15,8 @@
 namespace ccn::synth {
 
 /// Several lines of text about a schedule that passed its check, for a buffer
-/// of so many bytes. Sends without an edge take the fabric's first one.
+/// of so many bytes. Sends without an edge take the fabric's first one, and
+/// rounds are of the fabric's unit.
 std::string explain(const Schedule &schedule, const Fabric &fabric,
                     double bytes);
 

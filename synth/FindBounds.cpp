@@ -103,21 +103,10 @@ void boundSends(FindSearch &search) {
 
 double ccn::synth::timeOf(const FindSearch &search, double roundsPerChunk) {
   const Fabric &fabric = *search.fabric;
-  const Topology &t = fabric.topology;
-  // Capacities are rounded to whole units; a link or an edge set may carry
-  // more.
-  double rounding = 1;
-  for (const EdgeSet &set : t.edgeSets)
-    rounding =
-        std::min(rounding, std::floor(set.gbps / fabric.unitGBps + 1e-6) *
-                               fabric.unitGBps / set.gbps);
-  for (size_t l = 0; l < t.links.size(); ++l)
-    rounding = std::min(rounding,
-                        fabric.linkCap[l] * fabric.unitGBps / t.links[l].gbps);
-  return leastLatency(t) + rounding * roundsPerChunk *
-                               search.collective.chunksPerNode * search.bytes /
-                               search.collective.bufferChunks /
-                               (fabric.unitGBps * 1000);
+  return leastLatency(fabric.topology) +
+         keptByRounding(fabric) * roundsPerChunk *
+             search.collective.chunksPerNode * search.bytes /
+             search.collective.bufferChunks / (fabric.unitGBps * 1000);
 }
 
 void ccn::synth::raiseBounds(FindSearch &search) {

@@ -104,6 +104,14 @@ json ccn::synth::parseJson(std::string_view text, std::string_view where) {
   return json::parse(text);
 }
 
+bool ccn::synth::hasKey(std::string_view text, std::string_view key) {
+  // Most files that lack it do not name it at all.
+  if (text.find("\"" + std::string(key) + "\"") == std::string_view::npos)
+    return false;
+  json value = json::parse(text, nullptr, false);
+  return value.is_object() && value.contains(key);
+}
+
 std::string ccn::synth::shortJson(const json &value) {
   if (value.is_object())
     return "an object";

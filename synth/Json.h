@@ -60,6 +60,9 @@ private:
   std::string where, pointer;
 };
 
+/// Whether a text is a JSON object with this key.
+bool hasKey(std::string_view text, std::string_view key);
+
 /// A value shortened for an error message.
 std::string shortJson(const nlohmann::json &value);
 

@@ -12,9 +12,7 @@ using namespace ccn::synth;
 using json = nlohmann::ordered_json;
 
 bool ccn::synth::isStepProof(std::string_view text) {
-  std::string_view begin = text.substr(0, 200);
-  return begin.find("\"ccn_certificate\"") != std::string_view::npos &&
-         begin.find("\"in_steps\"") != std::string_view::npos;
+  return hasKey(text, "ccn_certificate") && hasKey(text, "in_steps");
 }
 
 static json cutJson(const StepProof &proof, const TimedCut &cut) {

@@ -6,6 +6,7 @@
 
 #include "synth/interop/PlanKinds.h"
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 
@@ -63,10 +64,14 @@ std::vector<PlanOp> partsOf(const PlanGpu &gpu, const std::vector<int> &flat,
 
 /// A sum of sources in several buffers as several sums: the later ones add to
 /// what the first made. The first source may be in any buffer.
-std::vector<PlanOp> sumsOf(const PlanOp &op) {
+std::vector<PlanOp> sumsOf(PlanOp op) {
   std::vector<PlanOp> sums;
   if (op.name != "re" || op.targets.size() != 1 || op.sources.size() < 3)
     return {op};
+  // The target, if it is a source, comes first: the first sum overwrites it.
+  std::stable_partition(
+      op.sources.begin(), op.sources.end(),
+      [&](const PlanBuffer &source) { return source == op.targets[0]; });
   for (size_t i = 1; i < op.sources.size(); ++i) {
     if (i == 1 || op.sources[i].buffer != op.sources[i - 1].buffer) {
       // Its threads meet before they read what others of them wrote.

@@ -200,10 +200,19 @@ static Result<Trees> bestTrees(const Fabric &fabric, CollectiveKind kind,
   return std::move(*best);
 }
 
+/// A certificate on standard output stands there alone.
+static int failTwice() {
+  return fail("expected a file for the schedule or for the certificate, found "
+              "standard output for both",
+              Usage);
+}
+
 int runTrees(const TreesCommand &c) {
   Result<std::vector<double>> bytes = parseSizes(c.sizes);
   if (!bytes)
     return fail(bytes.status(), Usage);
+  if (c.certificate == "-" && c.output == "-")
+    return failTwice();
   Result<Topology> machine = c.problem.machine();
   if (!machine)
     return fail(machine.status());
@@ -253,7 +262,9 @@ int runTrees(const TreesCommand &c) {
   std::fprintf(stderr, "%s: %zu steps, %d sends; checked\n",
                schedule.collective.name.c_str(), schedule.steps.size(),
                schedule.totalSends());
-  if (!bytes->empty()) {
+  // A certificate on standard output stands there alone.
+  bool alone = c.certificate == "-";
+  if (!bytes->empty() && !alone) {
     if (int code = printTimes(schedule, trees->fabric, *bytes))
       return code;
     // The halves of an all_reduce may overlap.
@@ -267,7 +278,7 @@ int runTrees(const TreesCommand &c) {
   if (!c.certificate.empty())
     if (int code = emitTreeCertificates(c, *machine, *fabric, *kind))
       return code;
-  if (c.output.empty() && (c.quiet || !bytes->empty()))
+  if (c.output.empty() && (c.quiet || !bytes->empty() || alone))
     return Done;
   return emit(c.output, writeSchedule(schedule, &trees->fabric));
 }
@@ -335,6 +346,8 @@ int runFlows(const FlowsCommand &c) {
   Result<std::vector<double>> bytes = parseSizes(c.sizes);
   if (!bytes)
     return fail(bytes.status(), Usage);
+  if (c.certificate == "-" && c.output == "-")
+    return failTwice();
   Result<Topology> machine = c.problem.machine();
   if (!machine)
     return fail(machine.status());

@@ -214,6 +214,9 @@ int emitRateProofs(const ParetoCommand &c, const Topology &machine,
     }
     proofs.push_back(nlohmann::ordered_json::parse(writeStepProof(*proof)));
   }
+  if (proofs.empty())
+    printNotes({"--certificate: no point was proved to be optimal: the list of "
+                "proofs is empty"});
   return emit(c.certificate, proofs.dump(1) + "\n");
 }
 
@@ -242,15 +245,30 @@ int emitStepProof(const SolveCommand &c, const Topology &machine,
   return code == Done ? NoneFound : code;
 }
 
+/// Whether latency alone proves what a certificate claims for its size.
+static bool isByLatency(Certificate certificate) {
+  certificate.cut.clear();
+  certificate.lengths.clear();
+  certificate.countsSends = false;
+  return certificate.bytes > 0 &&
+         certificate.leastUs <= provedUs(certificate) * (1 + 1e-9);
+}
+
+/// All digits, of which a double has up to 309.
+static std::string fixed(double value, int decimals) {
+  char text[400];
+  std::snprintf(text, sizeof text, "%.*f", decimals, value);
+  return text;
+}
+
 /// Each of a list of certificates.
 static int checkEach(const Problem &problem, const std::string &text,
                      const std::string &file) {
-  // In the order of their keys, by which certificates are told apart.
-  nlohmann::ordered_json list =
-      nlohmann::ordered_json::parse(text, nullptr, false);
-  if (!list.is_array())
-    return fail(file + ": expected a list of certificates");
-  for (const nlohmann::ordered_json &each : list)
+  nlohmann::json list = nlohmann::json::parse(text, nullptr, false);
+  if (!list.is_array() || list.empty())
+    return fail(file + ": expected a list of certificates, found " +
+                (list.is_array() ? "an empty one" : "other text"));
+  for (const nlohmann::json &each : list)
     if (int code = checkCertificate(problem, each.dump(1), file))
       return code;
   return Done;
@@ -271,18 +289,14 @@ int checkCertificate(const Problem &problem, const std::string &text,
     return fail(machine.status());
   if (std::string wrong = verify(*certificate); !wrong.empty())
     return fail(file + ": " + wrong);
-  char time[64];
-  if (certificate->bytes > 0)
-    std::snprintf(time, sizeof time, "%.3f us for %.0f bytes",
-                  certificate->leastUs, certificate->bytes);
-  else
-    std::snprintf(time, sizeof time, "%.3f us for 1 GB",
-                  certificate->leastUsPerGB);
+  std::string time = certificate->bytes > 0
+                         ? fixed(certificate->leastUs, 3) + " us for " +
+                               fixed(certificate->bytes, 0) + " bytes"
+                         : fixed(certificate->leastUsPerGB, 3) + " us for 1 GB";
   std::cout << file << ": proved: no schedule of "
             << describe(certificate->collective) << " on " << *machine
             << " takes less than " << time << " ("
-            << (certificate->bytes > 0 && certificate->leastUsPerGB == 0
-                    ? "by latency"
+            << (isByLatency(*certificate)      ? "by latency"
                 : certificate->countsSends     ? "by its sends"
                 : certificate->lengths.empty() ? "by a cut"
                                                : "by lengths of links")

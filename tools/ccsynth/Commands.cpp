@@ -225,6 +225,11 @@ int runSolve(const SolveCommand &c) {
                ? sayWhoProved(*result)
                : emitStepProof(c, *machine, *fabric, *collective, *result);
   }
+  if (!c.certificate.empty())
+    printNotes(
+        {"--certificate: nothing is written, as " +
+         std::string(result->answer == Answer::Yes ? "a schedule exists"
+                                                   : "nothing was proved")});
   if (result->answer == Answer::Unknown) {
     std::cerr << what << ": "
               << (interrupted                ? "interrupted"
@@ -514,6 +519,10 @@ int runSimulate(const Problem &problem, const std::string &file,
 }
 
 int runPareto(ParetoCommand &c) {
+  if (c.certificate == "-" && c.output == "-")
+    return fail("expected a file for the points or for the certificates, found "
+                "standard output for both",
+                Usage);
   Result<Topology> machine = c.problem.machine();
   if (!machine)
     return fail(machine.status());

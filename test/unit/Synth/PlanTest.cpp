@@ -282,6 +282,33 @@ TEST(Plan, LegacyFormatComesBack) {
   }
 }
 
+// What is added to stands last among what is added.
+TEST(Plan, LegacyFormatKeepsWhatItAddsTo) {
+  int turned = 0;
+  for (Plan plan : exported()) {
+    bool any = false;
+    for (PlanGpu &gpu : plan.gpus)
+      for (PlanBlock &block : gpu.blocks)
+        for (PlanOp &op : block.ops)
+          if (op.name == "re" && op.sources.size() > 2 &&
+              op.sources[0] == op.targets[0]) {
+            std::rotate(op.sources.begin(), op.sources.begin() + 1,
+                        op.sources.end());
+            any = true;
+          }
+    if (!any)
+      continue;
+    ++turned;
+    ASSERT_EQ(checkPlan(plan), "") << plan.name;
+    Result<std::string> text = writeLegacyPlan(plan);
+    ASSERT_TRUE(bool(text)) << text.message();
+    Result<Plan> back = parsePlan(*text, "legacy.json");
+    ASSERT_TRUE(bool(back)) << back.message();
+    EXPECT_EQ(checkPlan(*back), "") << plan.name;
+  }
+  EXPECT_GT(turned, 0);
+}
+
 TEST(Plan, PortChannelsCopyLater) {
   Plan p = portPlan();
   EXPECT_EQ(checkPlan(p), "");
