@@ -15,25 +15,31 @@
 
 namespace ccn::synth {
 
+/// One of several machines: what hangs together without NICs.
+struct RingMachine {
+  std::vector<int> ranks;
+  /// Nodes of the topology, in its order.
+  std::vector<int> nics;
+};
+
 struct Rings {
   /// The ranks in the order of each ring.
   std::vector<std::vector<int>> rings;
+  /// The fabric's edge from each rank of a ring to the one after it.
+  std::vector<std::vector<int>> edges;
   /// What each carries.
   int units = 1;
   /// No rings carry more in all: what the GPU with the least room sends or
   /// receives, or the NICs of a machine do.
   int mostUnits = 0;
-  /// The ranks of each of several equal machines. Each ring then passes one
-  /// after the other, and between them NICs.
-  std::vector<std::vector<int>> machines;
+  /// Several equal machines, or none. Each ring passes all GPUs of one, then
+  /// those of the next, by NICs between them; NCCL joins them in this order.
+  std::vector<RingMachine> machines;
 };
 
-/// The NICs of a machine with these ranks, which its GPUs reach directly or
-/// over switches, in the order of the topology.
-std::vector<int> nicsOf(const Fabric &fabric, const std::vector<int> &ranks);
-
-/// As many rings as are found, at most `most`. They depend on the seed alone.
-/// Fails where there are none.
+/// At most `most` rings, of the width at which those that are found carry the
+/// most in all. They depend on the seed alone. Fails where there are none, or
+/// where machines are not alike or not joined by NICs.
 Result<Rings> packRings(const Fabric &fabric, int most, uint64_t seed);
 
 /// all_gather, reduce_scatter, all_reduce, broadcast or reduce along all rings

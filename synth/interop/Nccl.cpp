@@ -16,27 +16,24 @@ using namespace ccn::synth;
 
 namespace {
 
-/// How NCCL calls the longest way between neighbours: over NVLinks, one PCIe
-/// switch, or several.
+/// How NCCL calls the longest way between neighbours of a machine: over
+/// NVLinks, one PCIe switch, or several. Switches whose names begin with "nv"
+/// are NVSwitches.
 const char *typeOf(const Rings &rings, const Fabric &fabric) {
   const Topology &t = fabric.topology;
   size_t longest = 0;
-  for (const std::vector<int> &ring : rings.rings)
-    for (size_t i = 0; i < ring.size(); ++i)
-      for (int e : fabric.out[ring[i]]) {
-        const FabricEdge &edge = fabric.edges[e];
-        if (edge.dst != ring[(i + 1) % ring.size()])
-          continue;
-        size_t pcie = 0;
-        bool isBetween = false;
-        for (size_t l = 0; l + 1 < edge.path.size(); ++l) {
-          const Node &passed = t.nodes[t.links[edge.path[l]].dst];
-          isBetween |= passed.kind == NodeKind::Nic;
-          pcie += !passed.name.starts_with("nv");
-        }
-        longest = std::max(longest, isBetween ? 0 : pcie);
-        break;
+  for (const std::vector<int> &edges : rings.edges)
+    for (int e : edges) {
+      const std::vector<int> &path = fabric.edges[e].path;
+      size_t pcie = 0;
+      bool isBetween = false;
+      for (size_t l = 0; l + 1 < path.size(); ++l) {
+        const Node &passed = t.nodes[t.links[path[l]].dst];
+        isBetween |= passed.kind == NodeKind::Nic;
+        pcie += !passed.name.starts_with("nv");
       }
+      longest = std::max(longest, isBetween ? 0 : pcie);
+    }
   return longest == 0 ? "NVL" : longest == 1 ? "PIX" : "PXB";
 }
 
@@ -52,50 +49,44 @@ class LocalChannels {
 public:
   LocalChannels(const Rings &rings, const Fabric &fabric, int machine)
       : fabric(fabric), t(fabric.topology) {
-    for (const std::vector<int> &ring : rings.rings)
-      channels.push_back(rings.machines.empty()
-                             ? LocalChannel{ring}
-                             : cut(ring, rings.machines[machine]));
+    for (size_t r = 0; r < rings.rings.size(); ++r)
+      channels.push_back(
+          rings.machines.empty()
+              ? LocalChannel{rings.rings[r]}
+              : cut(rings.rings[r], rings.edges[r], rings.machines[machine]));
   }
   std::vector<LocalChannel> channels;
 
 private:
-  /// The first NIC, or the last, on the way between two ranks.
-  int nicBetween(int from, int to, bool first) const {
-    int nic = -1;
-    for (int e : fabric.out[from]) {
-      if (fabric.edges[e].dst != to)
-        continue;
-      for (int link : fabric.edges[e].path)
-        if (t.nodes[t.links[link].dst].kind == NodeKind::Nic &&
-            (nic < 0 || !first))
-          nic = t.links[link].dst;
-      break;
-    }
-    return nic;
+  static int placeIn(const std::vector<int> &list, int value) {
+    return static_cast<int>(std::find(list.begin(), list.end(), value) -
+                            list.begin());
   }
-  /// Which of a machine's NICs a node is.
-  int numberOf(int nic, const std::vector<int> &ranks) const {
-    std::vector<int> nics = nicsOf(fabric, ranks);
-    return static_cast<int>(std::find(nics.begin(), nics.end(), nic) -
-                            nics.begin());
+  /// The NICs on the way of an edge, in order of travel.
+  std::vector<int> nicsOn(int edge) const {
+    std::vector<int> nics;
+    for (int link : fabric.edges[edge].path)
+      if (t.nodes[t.links[link].dst].kind == NodeKind::Nic)
+        nics.push_back(t.links[link].dst);
+    return nics;
   }
-  LocalChannel cut(std::vector<int> ring, const std::vector<int> &ranks) const {
+  LocalChannel cut(std::vector<int> ring, std::vector<int> edges,
+                   const RingMachine &machine) const {
     auto isHere = [&](int rank) {
-      return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+      return std::find(machine.ranks.begin(), machine.ranks.end(), rank) !=
+             machine.ranks.end();
     };
     // The machine's GPUs follow each other: turned, they come first.
-    while (!isHere(ring.front()) || isHere(ring.back()))
+    while (!isHere(ring.front()) || isHere(ring.back())) {
       std::rotate(ring.begin(), ring.begin() + 1, ring.end());
+      std::rotate(edges.begin(), edges.begin() + 1, edges.end());
+    }
     LocalChannel channel;
-    size_t count = ranks.size();
-    channel.nicIn =
-        numberOf(nicBetween(ring.back(), ring.front(), false), ranks);
-    channel.nicOut =
-        numberOf(nicBetween(ring[count - 1], ring[count], true), ranks);
+    size_t count = machine.ranks.size();
+    channel.nicIn = placeIn(machine.nics, nicsOn(edges.back()).back());
+    channel.nicOut = placeIn(machine.nics, nicsOn(edges[count - 1]).front());
     for (size_t i = 0; i < count; ++i)
-      channel.gpus.push_back(static_cast<int>(
-          std::find(ranks.begin(), ranks.end(), ring[i]) - ranks.begin()));
+      channel.gpus.push_back(placeIn(machine.ranks, ring[i]));
     return channel;
   }
 
@@ -121,9 +112,12 @@ std::string graphOf(int id, int pattern, const NcclChannels &channels,
                 id, pattern, crosses ? 1 : 0, local.size() * channels.copies,
                 speed, speed, typeOf(channels.rings, fabric), same ? 1 : 0);
   std::string text = head;
+  // Newer versions of NCCL take a number for hexadecimal, older ones if it says
+  // so.
   auto add = [&](const char *what, int dev) {
-    text += std::string("      <") + what + " dev=\"" + std::to_string(dev) +
-            "\"/>\n";
+    char line[64];
+    std::snprintf(line, sizeof line, "      <%s dev=\"0x%x\"/>\n", what, dev);
+    text += line;
   };
   for (int copy = 0; copy < channels.copies; ++copy)
     for (const LocalChannel &channel : local) {
@@ -232,8 +226,8 @@ Result<std::string> ccn::synth::writeNcclTuner(const NcclChannels &channels,
           return error(wrong);
     }
     std::string known;
-    int64_t from = 0;
-    auto end = [&](int64_t to) {
+    uint64_t from = 0;
+    auto end = [&](uint64_t to) {
       if (!known.empty())
         text += std::string(name) + "," + std::to_string(from) + "," +
                 std::to_string(to) + "," + known + "," +
@@ -249,13 +243,14 @@ Result<std::string> ccn::synth::writeNcclTuner(const NcclChannels &channels,
       std::string choice = &best == &tree ? "tree," : "ring,";
       choice += best.us(2 * size) <= noLonger * best.us(size) ? "ll" : "simple";
       if (choice != known) {
-        end(bytes - 1);
+        end(static_cast<uint64_t>(bytes) - 1);
         if (known.empty())
           from = 0;
         known = choice;
       }
     }
-    end(4 * last);
+    // Without a row for a size the plugin chooses one channel.
+    end(UINT64_MAX);
   }
   return text;
 }

@@ -31,11 +31,12 @@ NcclChannels channelsOf(const Rings &rings, const Fabric &fabric, int most);
 std::string writeNcclGraphs(const NcclChannels &channels, const Fabric &fabric,
                             int machine);
 
-/// Rows for all sizes from 1 KB to 1 GB: for all_reduce whether rings or chains
-/// are predicted to take less (chains, if that is 2 %), for the others rings,
-/// which are all that NCCL has for them within a machine but for NVLink SHARP;
-/// by the protocol LL, which sends twice the bytes and waits for no flags,
-/// where twice the bytes take at most a tenth longer.
+/// Rows for all sizes, by what is predicted from 1 KB to 1 GB: for all_reduce
+/// whether rings or chains take less (chains, if that is 2 %), for the others
+/// rings, which are all that NCCL has for them within a machine but for NVLink
+/// SHARP; by the protocol LL where twice the bytes take at most a tenth longer:
+/// it sends a flag with every word, for which the receiver waits, and so needs
+/// no synchronization besides.
 Result<std::string> writeNcclTuner(const NcclChannels &channels,
                                    const Fabric &fabric);
 

@@ -34,13 +34,14 @@ int runNccl(const NcclCommand &c) {
   NcclChannels channels = channelsOf(*rings, *fabric, most);
   double speed = rings->units * fabric->unitGBps;
   size_t count = rings->rings.size();
+  size_t channelCount = count * static_cast<size_t>(channels.copies);
   std::fprintf(stderr,
                "%zu ring%s of %.6g GB/s, %.6g in all of at most %.6g; %zu "
-               "channels\n",
+               "channel%s\n",
                count, count == 1 ? "" : "s", speed,
                speed * static_cast<double>(count),
-               rings->mostUnits * fabric->unitGBps,
-               count * static_cast<size_t>(channels.copies));
+               rings->mostUnits * fabric->unitGBps, channelCount,
+               channelCount == 1 ? "" : "s");
   if (!c.graphs.empty())
     if (int code =
             emit(c.graphs, writeNcclGraphs(channels, *fabric, c.machine)))

@@ -28,7 +28,9 @@ for graph, (number, pattern) in zip(root, (("0", "4"), ("1", "3")), strict=True)
     assert graph.get("typeintra") in ("NVL", "PIX", "PXB") and graph.get("samechannels") in ("0", "1")
     load = collections.Counter()
     for channel in graph:
-        ring = [int(gpu.get("dev")) for gpu in channel]
+        ring = [int(gpu.get("dev"), 16) for gpu in channel]
+        # Older versions of NCCL read the number as C does.
+        assert ring == [int(gpu.get("dev"), 0) for gpu in channel]
         assert sorted(ring) == list(range(len(gpus))), ring
         for a, b in zip(ring, ring[1:] + ring[:1]):
             load[gpus[a], gpus[b]] += float(graph.get("speedintra"))
@@ -40,7 +42,9 @@ for row in csv.reader(line for line in open(tuner) if not line.startswith("#")):
     kind, first, last, algorithm, protocol, channels, nodes, ranks, operations, registered = row
     assert int(first) == ends.get(kind, -1) + 1 and int(last) >= int(first), row
     ends[kind] = int(last)
+    assert ends[kind] < 2**64
     assert algorithm in ("ring", "tree") and protocol in ("ll", "simple"), row
     assert int(channels) == len(root[0]) and nodes == "1" and int(ranks) == len(gpus), row
     assert (operations, registered) == ("-1", "-1") and len(",".join(row)) < 256
+assert set(ends.values()) == {2**64 - 1}, ends
 print("rows for", ", ".join(ends))
