@@ -23,10 +23,7 @@ double usOf(double amount, double perNanosecond) {
   return amount / perNanosecond / 1000;
 }
 
-/// The tiles of results that products are divided into; the best is taken.
-struct TileSize {
-  int64_t m, n;
-};
+/// The best of these is taken.
 constexpr TileSize libraryTiles[] = {{128, 256}, {256, 128}, {128, 128},
                                      {64, 256},  {64, 128},  {64, 64}};
 constexpr TileSize largeTile = {128, 128}, smallTile = {64, 64};
@@ -113,17 +110,18 @@ double LaunchSteps::productTflops(const View &view, bool isLibrary) const {
   return found == tflops.end() ? tflops.find("f32")->second : found->second;
 }
 
-/// By waves: all cores compute a tile each at a time. The last wave may leave
-/// some without. A small tile takes as long as its operands take to arrive from
-/// the cache, a core's share of which is what a core loads of memory at most.
-void LaunchSteps::addProduct(const MatmulPart &p, bool isLibrary, Step &step) {
+/// Of the best of some tiles, by waves: all cores compute a tile each at a
+/// time. The last wave may leave some without. A small tile takes as long as
+/// its operands take to arrive from the cache, a core's share of which is what
+/// a core loads of memory at most.
+double LaunchSteps::tilesUs(const MatmulPart &p, bool isLibrary,
+                            llvm::ArrayRef<TileSize> tiles) const {
   double batches = 1, best = 0;
   for (int64_t size : p.batch)
     batches *= toDouble(size);
-  double tflops = productTflops(p.c, isLibrary);
-  double each = tflops * 1e3 / toDouble(rates.cores);
+  double each = productTflops(p.c, isLibrary) * 1e3 / toDouble(rates.cores);
   double size = sizeInBytes(typeOf(p.c));
-  auto consider = [&](TileSize tile) {
+  for (TileSize tile : tiles) {
     double waves =
         std::ceil(tilesOf(tile, p.m, p.n, batches) / toDouble(rates.cores));
     double lines =
@@ -132,20 +130,26 @@ void LaunchSteps::addProduct(const MatmulPart &p, bool isLibrary, Step &step) {
                 std::max(usOf(2 * toDouble(tile.m * tile.n), each),
                          usOf(lines * size, rates.coreGBps));
     best = best == 0 ? us : std::min(best, us);
-  };
+  }
+  return best;
+}
+
+void LaunchSteps::addProduct(const MatmulPart &p, bool isLibrary, Step &step) {
+  double batches = 1, size = sizeInBytes(typeOf(p.c));
+  for (int64_t length : p.batch)
+    batches *= toDouble(length);
   double alone =
       usOf(2 * batches * toDouble(p.m) * toDouble(p.n) * toDouble(p.k),
            productTflops(p.c, /*isLibrary=*/false) * 1e3);
   if (!kernels)
     return compute(step, alone);
   if (!isLibrary) {
-    consider(tilesOf(largeTile, p.m, p.n, batches) >= toDouble(rates.cores)
-                 ? largeTile
-                 : smallTile);
-    return compute(step, best);
+    bool isLarge =
+        tilesOf(largeTile, p.m, p.n, batches) >= toDouble(rates.cores);
+    return compute(step,
+                   tilesUs(p, isLibrary, isLarge ? largeTile : smallTile));
   }
-  for (TileSize tile : libraryTiles)
-    consider(tile);
+  double best = tilesUs(p, isLibrary, libraryTiles);
   // Rows that are not aligned are copied, or the library is as slow as we are.
   auto isAligned = [&](int64_t length) {
     constexpr int64_t alignment = 16;
@@ -418,19 +422,79 @@ void LaunchSteps::addKernel(const KernelPlan &kernel) {
     wait(gridUs());
 }
 
-std::vector<Step> LaunchSteps::of(size_t number, Cost &cost) {
-  launch = number;
+/// A whole skeleton's kernel: everything goes on at once, and what ranks wait
+/// for is at the end.
+void LaunchSteps::addWhole(const KernelPlan &kernel, const WholeWork &work) {
+  blocks = toDouble(kernel.launch.blocks);
+  threads = kernel.properties.threads;
+  cores = toDouble(rates.cores);
+  CostCounter counter(plan, rank, bodies, cache);
+  counter.keep(work.kept);
+  Step step{.us = rates.memoryUs};
+  Cost cost;
+  double us = 0;
+  for (const PartPlan &planned : kernel.parts)
+    for (const Part &each : planned.parts) {
+      cost += counter.of(each, numberOfPart());
+      if (const auto *product = std::get_if<MatmulPart>(&each))
+        us += tilesUs(*product, /*isLibrary=*/true,
+                      TileSize{work.rows, work.columns});
+    }
+  total += cost;
+  compute(step, us);
+  demand(step, cost);
+  steps.push_back(std::move(step));
+}
+
+/// How long steps take that share nothing with others.
+static double aloneUs(llvm::ArrayRef<Step> steps) {
+  double us = 0;
+  for (const Step &step : steps) {
+    double longest = step.leastUs;
+    for (const Demand &demand : step.demands)
+      longest = std::max(longest, demand.us);
+    us += step.us + longest;
+  }
+  return us;
+}
+
+void LaunchSteps::begin(const Launch &own) {
   meeting = barriers = 0;
   part = 0;
-  steps.clear();
   total = {};
+  steps = {{.us = rates.graphLaunchUs + (own.waits.empty() ? 0 : rates.eventUs),
+            .bound = Bound::Launch}};
+}
+
+/// Where there are two kernels for a launch, a measurement chooses the faster.
+void LaunchSteps::addLaunch(const Launch &own, const KernelPlan &kernel) {
+  begin(own);
+  std::optional<WholeWork> work;
+  if (kernel.preferred && kernel.preferred->parts.size() == 1)
+    work = kernel.preferred->parts.front().plan->wholeWork();
+  CacheModel before = cache;
+  addKernel(kernel);
+  if (!work)
+    return;
+  std::vector<Step> others = std::move(steps);
+  Cost otherTotal = std::move(total);
+  CacheModel after = std::exchange(cache, std::move(before));
+  begin(own);
+  addWhole(*kernel.preferred, *work);
+  if (aloneUs(steps) <= aloneUs(others))
+    return;
+  steps = std::move(others);
+  total = std::move(otherTotal);
+  cache = std::move(after);
+}
+
+std::vector<Step> LaunchSteps::of(size_t number, Cost &cost) {
+  launch = number;
   const Launch &own = plan.ranks[static_cast<size_t>(rank)].launches[number];
-  steps.push_back(
-      {.us = rates.graphLaunchUs + (own.waits.empty() ? 0 : rates.eventUs),
-       .bound = Bound::Launch});
   if (kernels) {
-    addKernel(kernels->kernels[static_cast<size_t>(rank)][number]);
+    addLaunch(own, kernels->kernels[static_cast<size_t>(rank)][number]);
   } else {
+    begin(own);
     // A thread executes all launches of a stream.
     cores = 1;
     for (const Part &each : own.parts)

@@ -15,6 +15,11 @@
 
 namespace ccn::codegen {
 
+/// The tiles of results that products are divided into.
+struct TileSize {
+  int64_t m, n;
+};
+
 /// Numbers the events by which ranks wait for each other.
 class Events {
 public:
@@ -52,7 +57,10 @@ public:
   std::vector<Step> of(size_t launch, Cost &cost);
 
 private:
+  void begin(const runtime::Launch &own);
   void addKernel(const KernelPlan &kernel);
+  void addWhole(const KernelPlan &kernel, const WholeWork &work);
+  void addLaunch(const runtime::Launch &own, const KernelPlan &kernel);
   void addFirstProduct(const runtime::GpuProduct &product);
   void addParts(llvm::ArrayRef<runtime::Part> parts, bool isAtEdge);
   void addExchange(const runtime::ExchangePart &exchange,
@@ -64,6 +72,8 @@ private:
   void addMembers(Step &step, int group, bool signals);
   void addWork(llvm::ArrayRef<runtime::Part> parts, Step &step);
   void addProduct(const runtime::MatmulPart &part, bool isLibrary, Step &step);
+  double tilesUs(const runtime::MatmulPart &part, bool isLibrary,
+                 llvm::ArrayRef<TileSize> tiles) const;
   void compute(Step &step, double us) const;
   void limitNarrowRows(const runtime::RowsPart &rows, const Cost &cost,
                        Step &step) const;

@@ -144,7 +144,8 @@ void CostCounter::addAccesses(const Part &part, bool loadsAnew, Cost &cost) {
     std::tuple<int, int, int64_t, std::vector<int64_t>, bool> key(
         access.view.buffer, owner, access.view.offset, access.view.strides,
         access.writes);
-    if (access.extent == 0 || (!seen.insert(key).second && !loadsAnew))
+    if (access.extent == 0 || kept.contains(access.view.buffer) ||
+        (!seen.insert(key).second && !loadsAnew))
       return;
     std::get<bool>(key) = true;
     if (!access.writes && !loadsAnew && seen.contains(key))

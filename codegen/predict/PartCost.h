@@ -13,6 +13,7 @@
 #include "runtime/plan/Plan.h"
 
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace ccn::codegen {
@@ -71,6 +72,10 @@ public:
               CacheModel &cache)
       : plan(plan), rank(rank), bodies(bodies), cache(cache) {}
 
+  /// What these buffers have costs nothing.
+  void keep(llvm::ArrayRef<int> buffers) {
+    kept.insert(buffers.begin(), buffers.end());
+  }
   /// `number` tells exchanges apart. With `loadsAnew`, each loop over rows
   /// loads what it needs; else loops share what they have loaded.
   Cost of(const runtime::Part &part, int64_t number, bool loadsAnew = false);
@@ -91,6 +96,7 @@ private:
   int rank;
   const LoopKernels &bodies;
   CacheModel &cache;
+  std::set<int> kept;
   /// By the name of a loop's function: its weighted operations, those of f64,
   /// and its floating-point operations, of one element.
   std::map<std::string, std::array<double, 3>> counted;

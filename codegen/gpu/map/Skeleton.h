@@ -23,6 +23,8 @@
 
 #include <initializer_list>
 #include <memory>
+#include <optional>
+#include <vector>
 
 namespace llvm {
 class raw_ostream;
@@ -34,10 +36,20 @@ struct CudaPart;
 class LaunchMapper;
 class KernelSkeleton;
 
+/// What a prediction has to know of a whole skeleton that multiplies matrices.
+struct WholeWork {
+  /// The rows and columns of the tile that a block computes at a time.
+  int64_t rows = 0, columns = 0;
+  /// The plan's buffers whose values no memory gets, as they stay in registers.
+  std::vector<int> kept = {};
+};
+
 /// How a skeleton executes its parts.
 struct SkeletonPlan {
   explicit SkeletonPlan(const KernelSkeleton &skeleton) : skeleton(skeleton) {}
   virtual ~SkeletonPlan() = default;
+  /// None of skeletons that are predicted as the parts that they execute.
+  virtual std::optional<WholeWork> wholeWork() const { return std::nullopt; }
 
   const KernelSkeleton &skeleton;
 };

@@ -70,6 +70,12 @@ struct WholeProductPlan : SkeletonPlan {
   /// are aligned.
   bool takesVectors = false;
 
+  std::optional<WholeWork> wholeWork() const override {
+    WholeWork work{tile.m, tile.n};
+    if (!copy)
+      work.kept.push_back(part.c.buffer);
+    return work;
+  }
   /// The sizes of the result: products, rows, columns.
   std::array<int64_t, 3> sizes() const { return {batches, part.m, part.n}; }
 };
