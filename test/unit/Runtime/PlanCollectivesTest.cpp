@@ -41,7 +41,7 @@ void expectOutputs(const Plan &plan, const TensorOf &input,
 }
 
 uint64_t seedOf(int rank, int call) {
-  return static_cast<uint64_t>(call * 100 + rank);
+  return static_cast<uint64_t>(call) * 100 + static_cast<uint64_t>(rank);
 }
 
 HostTensor slice(const HostTensor &whole, size_t dim, int ranks, int rank) {
