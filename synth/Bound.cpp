@@ -243,19 +243,9 @@ void CutSearch::aroundDestinations() {
 void CutSearch::aroundGroups() {
   std::set<int> caps(fabric.linkCap.begin(), fabric.linkCap.end());
   for (int threshold : caps) {
-    std::vector<int> parent(t.nodes.size());
-    std::iota(parent.begin(), parent.end(), 0);
-    auto find = [&](int v) {
-      while (parent[v] != v)
-        v = parent[v] = parent[parent[v]];
-      return v;
-    };
-    for (size_t l = 0; l < t.links.size(); ++l)
-      if (fabric.linkCap[l] > threshold)
-        parent[find(t.links[l].src)] = find(t.links[l].dst);
-    std::set<int> roots;
-    for (size_t v = 0; v < t.nodes.size(); ++v)
-      roots.insert(find(v));
+    std::vector<int> parts = findParts(
+        t, [&](size_t link) { return fabric.linkCap[link] > threshold; });
+    std::set<int> roots(parts.begin(), parts.end());
     if (roots.size() < 2)
       continue;
     // Each component, its complement, and the components up to each in turn.
@@ -263,7 +253,7 @@ void CutSearch::aroundGroups() {
     for (int root : roots) {
       std::vector<char> side(t.nodes.size());
       for (size_t v = 0; v < t.nodes.size(); ++v)
-        if (find(v) == root)
+        if (parts[v] == root)
           side[v] = prefix[v] = 1;
       for (bool complement : {false, true}) {
         std::vector<char> tried = side, up = prefix;

@@ -22,27 +22,19 @@ namespace {
 std::vector<std::vector<int>> parts(const Fabric &fabric, int threshold,
                                     std::vector<int> &partOf) {
   const Topology &t = fabric.topology;
-  std::vector<int> parent(t.nodes.size());
-  std::iota(parent.begin(), parent.end(), 0);
-  auto find = [&](int v) {
-    while (parent[v] != v)
-      v = parent[v] = parent[parent[v]];
-    return v;
-  };
-  for (size_t l = 0; l < t.links.size(); ++l)
-    if (fabric.linkCap[l] > threshold)
-      parent[find(t.links[l].src)] = find(t.links[l].dst);
+  std::vector<int> roots = findParts(
+      t, [&](size_t link) { return fabric.linkCap[link] > threshold; });
   std::map<int, int> index;
   std::vector<std::vector<int>> groups;
   for (int r = 0; r < fabric.ranks; ++r) {
-    auto [it, isNew] = index.emplace(find(fabric.hostNode[r]), groups.size());
+    auto [it, isNew] = index.emplace(roots[fabric.hostNode[r]], groups.size());
     if (isNew)
       groups.emplace_back();
     groups[it->second].push_back(r);
   }
   partOf.assign(t.nodes.size(), -1);
   for (size_t v = 0; v < t.nodes.size(); ++v)
-    if (auto it = index.find(find(v)); it != index.end())
+    if (auto it = index.find(roots[v]); it != index.end())
       partOf[v] = it->second;
   return groups;
 }

@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <climits>
 #include <map>
-#include <numeric>
 #include <random>
 #include <set>
 #include <tuple>
@@ -243,20 +242,12 @@ Rings RingSearch::run(int width, int most, uint64_t seed, bool fewest) {
 
 /// By node, the first node of what hangs together without NICs.
 std::vector<int> partsWithoutNics(const Topology &t) {
-  std::vector<int> parts(t.nodes.size());
-  std::iota(parts.begin(), parts.end(), 0);
-  auto partOf = [&](int node) {
-    while (parts[node] != node)
-      node = parts[node] = parts[parts[node]];
-    return node;
-  };
-  for (const Link &link : t.links)
-    if (!isNic(t, link.src) && !isNic(t, link.dst)) {
-      auto [first, second] = std::minmax(partOf(link.src), partOf(link.dst));
-      parts[second] = first;
-    }
+  std::vector<int> parts = findParts(t, [&](size_t link) {
+    return !isNic(t, t.links[link].src) && !isNic(t, t.links[link].dst);
+  });
+  std::map<int, int> first;
   for (int node = 0; node < static_cast<int>(parts.size()); ++node)
-    parts[node] = partOf(node);
+    parts[node] = first.emplace(parts[node], node).first->second;
   return parts;
 }
 

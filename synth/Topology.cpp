@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <numeric>
 #include <set>
 #include <sstream>
 
@@ -299,4 +300,22 @@ Result<std::string> ccn::synth::readFile(const std::string &path) {
   if (in.bad())
     return error(path + ": cannot read the file");
   return text;
+}
+
+std::vector<int>
+ccn::synth::findParts(const Topology &topology,
+                      const std::function<bool(size_t)> &joins) {
+  std::vector<int> parts(topology.nodes.size());
+  std::iota(parts.begin(), parts.end(), 0);
+  auto find = [&](int node) {
+    while (parts[node] != node)
+      node = parts[node] = parts[parts[node]];
+    return node;
+  };
+  for (size_t l = 0; l < topology.links.size(); ++l)
+    if (joins(l))
+      parts[find(topology.links[l].src)] = find(topology.links[l].dst);
+  for (int &part : parts)
+    part = find(part);
+  return parts;
 }

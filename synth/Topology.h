@@ -12,6 +12,7 @@
 
 #include "synth/Support.h"
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,6 +79,11 @@ Result<Topology> parseTopology(std::string_view text, std::string_view where);
 
 /// Writes the JSON format; parseTopology(writeTopology(t)) equals t.
 std::string writeTopology(const Topology &topology);
+
+/// What hangs together by the links, given by their numbers, that `joins` is
+/// true of: for each node one node of its part, the same for all of a part.
+std::vector<int> findParts(const Topology &topology,
+                           const std::function<bool(size_t)> &joins);
 
 /// A named machine: "dgx1", "ndv2x2", "ring(5)", "torus(4,4)", ... as
 /// `builtinTopologies()` lists them. Errors name the nearest rule broken.

@@ -28,6 +28,14 @@ constexpr TileSize libraryTiles[] = {{128, 256}, {256, 128}, {128, 128},
                                      {64, 256},  {64, 128},  {64, 64}};
 constexpr TileSize largeTile = {128, 128}, smallTile = {64, 64};
 
+/// How many products of matrices a part is.
+double batchesOf(const MatmulPart &part) {
+  double batches = 1;
+  for (int64_t size : part.batch)
+    batches *= toDouble(size);
+  return batches;
+}
+
 double tilesOf(TileSize tile, int64_t m, int64_t n, double batches) {
   return batches * toDouble(llvm::divideCeilSigned(m, tile.m)) *
          toDouble(llvm::divideCeilSigned(n, tile.n));
@@ -116,9 +124,7 @@ double LaunchSteps::productTflops(const View &view, bool isLibrary) const {
 /// a core loads of memory at most.
 double LaunchSteps::tilesUs(const MatmulPart &p, bool isLibrary,
                             llvm::ArrayRef<TileSize> tiles) const {
-  double batches = 1, best = 0;
-  for (int64_t size : p.batch)
-    batches *= toDouble(size);
+  double batches = batchesOf(p), best = 0;
   double each = productTflops(p.c, isLibrary) * 1e3 / toDouble(rates.cores);
   double size = sizeInBytes(typeOf(p.c));
   for (TileSize tile : tiles) {
@@ -135,9 +141,7 @@ double LaunchSteps::tilesUs(const MatmulPart &p, bool isLibrary,
 }
 
 void LaunchSteps::addProduct(const MatmulPart &p, bool isLibrary, Step &step) {
-  double batches = 1, size = sizeInBytes(typeOf(p.c));
-  for (int64_t length : p.batch)
-    batches *= toDouble(length);
+  double batches = batchesOf(p), size = sizeInBytes(typeOf(p.c));
   double alone =
       usOf(2 * batches * toDouble(p.m) * toDouble(p.n) * toDouble(p.k),
            productTflops(p.c, /*isLibrary=*/false) * 1e3);
@@ -422,11 +426,8 @@ void LaunchSteps::addKernel(const KernelPlan &kernel) {
     wait(gridUs());
 }
 
-/// A whole skeleton's kernel: everything goes on at once, and what ranks wait
-/// for is at the end.
+/// A whole skeleton's kernel: everything goes on at once.
 void LaunchSteps::addWhole(const KernelPlan &kernel, const WholeWork &work) {
-  blocks = toDouble(kernel.launch.blocks);
-  threads = kernel.properties.threads;
   cores = toDouble(rates.cores);
   CostCounter counter(plan, rank, bodies, cache);
   counter.keep(work.kept);
@@ -472,10 +473,10 @@ void LaunchSteps::addLaunch(const Launch &own, const KernelPlan &kernel) {
   std::optional<WholeWork> work;
   if (kernel.preferred && kernel.preferred->parts.size() == 1)
     work = kernel.preferred->parts.front().plan->wholeWork();
+  if (!work)
+    return addKernel(kernel);
   CacheModel before = cache;
   addKernel(kernel);
-  if (!work)
-    return;
   std::vector<Step> others = std::move(steps);
   Cost otherTotal = std::move(total);
   CacheModel after = std::exchange(cache, std::move(before));

@@ -150,12 +150,6 @@ std::optional<double> Finder::price(ModuleOp module) {
   return *us;
 }
 
-/// The name of a file that a search adds, in the same folder as what it is for,
-/// as lines by hand may name files.
-static std::string nameOf(const SourceFile &file, StringRef schedule) {
-  return (file.getName() + " (schedule " + schedule + ")").str();
-}
-
 void Finder::addByHand(StringRef program) {
   const SourceFile &from =
       options.scheduleFile ? *options.scheduleFile : source;
@@ -283,9 +277,11 @@ void Finder::write(bool explains, Diagnostics &diagnostics,
                    FoundSchedules &found) {
   const SourceFile &from =
       options.scheduleFile ? *options.scheduleFile : source;
+  // In the same folder, as lines by hand may name files.
   auto newFile = [&](StringRef schedule, std::string contents) {
-    auto file = std::make_unique<SourceFile>(nameOf(from, schedule),
-                                             std::move(contents));
+    auto file = std::make_unique<SourceFile>(
+        (from.getName() + " (schedule " + schedule + ")").str(),
+        std::move(contents));
     diagnostics.addFile(*file);
     return file;
   };

@@ -378,6 +378,8 @@ void Searcher::takeBack() {
 /// The best of all that was priced, but for what was found and for taking lines
 /// of it back.
 void Searcher::collectOthers() {
+  if (options.maxOthers == 0)
+    return;
   std::multimap<double, Move> byTime;
   for (OtherSchedule &other : tuned)
     byTime.emplace(other.us, std::move(other.lines));

@@ -28,12 +28,18 @@ namespace {
 // Copies and flags
 //===----------------------------------------------------------------------===//
 
-Status runPart(StreamContext &context, const CopyPart &part) {
-  int size = sizeInBytes(context.plan.type(part.from));
+/// The dimensions that a CopyPart, or each piece of a GatherPart, copies.
+CopyDims dimsOf(const auto &part) {
   CopyDims dims;
   for (size_t dim = 0; dim < part.sizes.size(); ++dim)
     dims.push_back(
         {part.sizes[dim], part.to.strides[dim], part.from.strides[dim]});
+  return dims;
+}
+
+Status runPart(StreamContext &context, const CopyPart &part) {
+  int size = sizeInBytes(context.plan.type(part.from));
+  CopyDims dims = dimsOf(part);
   if (isEmpty(dims))
     return Status();
   bool fromOther = context.isRemote(part.from);
@@ -52,10 +58,7 @@ Status runPart(StreamContext &context, const CopyPart &part) {
 
 Status runPart(StreamContext &context, const GatherPart &part) {
   int size = sizeInBytes(context.plan.type(part.from));
-  CopyDims dims;
-  for (size_t dim = 0; dim < part.sizes.size(); ++dim)
-    dims.push_back(
-        {part.sizes[dim], part.to.strides[dim], part.from.strides[dim]});
+  CopyDims dims = dimsOf(part);
   Members members = context.plan.members(part.group);
   // Each rank begins after its own piece, so that not all read from the same
   // member.

@@ -200,19 +200,13 @@ static Result<Trees> bestTrees(const Fabric &fabric, CollectiveKind kind,
   return std::move(*best);
 }
 
-/// A certificate on standard output stands there alone.
-static int failTwice() {
-  return fail("expected a file for the schedule or for the certificate, found "
-              "standard output for both",
-              Usage);
-}
-
 int runTrees(const TreesCommand &c) {
   Result<std::vector<double>> bytes = parseSizes(c.sizes);
   if (!bytes)
     return fail(bytes.status(), Usage);
-  if (c.certificate == "-" && c.output == "-")
-    return failTwice();
+  if (int code =
+          checkOutputs(c.output, "schedule", c.certificate, "certificate"))
+    return code;
   Result<Topology> machine = c.problem.machine();
   if (!machine)
     return fail(machine.status());
@@ -346,8 +340,9 @@ int runFlows(const FlowsCommand &c) {
   Result<std::vector<double>> bytes = parseSizes(c.sizes);
   if (!bytes)
     return fail(bytes.status(), Usage);
-  if (c.certificate == "-" && c.output == "-")
-    return failTwice();
+  if (int code =
+          checkOutputs(c.output, "schedule", c.certificate, "certificate"))
+    return code;
   Result<Topology> machine = c.problem.machine();
   if (!machine)
     return fail(machine.status());

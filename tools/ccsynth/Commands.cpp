@@ -40,6 +40,15 @@ int fail(const Status &status, int code) {
   return fail(status.message(), code);
 }
 
+int checkOutputs(const std::string &firstPath, const std::string &first,
+                 const std::string &secondPath, const std::string &second) {
+  if (firstPath != "-" || secondPath != "-")
+    return 0;
+  return fail("expected a file for the " + first + " or for the " + second +
+                  ", found standard output for both",
+              Usage);
+}
+
 void printNotes(const std::vector<std::string> &notes) {
   for (const std::string &note : notes)
     std::cerr << "ccsynth: note: " << note << "\n";
@@ -519,10 +528,9 @@ int runSimulate(const Problem &problem, const std::string &file,
 }
 
 int runPareto(ParetoCommand &c) {
-  if (c.certificate == "-" && c.output == "-")
-    return fail("expected a file for the points or for the certificates, found "
-                "standard output for both",
-                Usage);
+  if (int code =
+          checkOutputs(c.output, "points", c.certificate, "certificates"))
+    return code;
   Result<Topology> machine = c.problem.machine();
   if (!machine)
     return fail(machine.status());

@@ -40,6 +40,10 @@ void printNotes(const std::vector<std::string> &notes);
 /// Says what went wrong and returns the exit code.
 int fail(const std::string &message, int code = InputWrong);
 int fail(const Status &status, int code = InputWrong);
+/// Fails if both paths are standard output, where one of what is written stands
+/// alone: `first` and `second` name it. 0 if not.
+int checkOutputs(const std::string &firstPath, const std::string &first,
+                 const std::string &secondPath, const std::string &second);
 
 /// Writes to a file, or to standard output for "-" or no name.
 int emit(const std::string &path, const std::string &text);

@@ -128,10 +128,9 @@ int runFind(const FindCommand &c) {
   Result<std::vector<double>> bytes = parseSizes({c.size});
   if (!bytes)
     return fail(bytes.message(), Usage);
-  if (c.certificate == "-" && (c.output.empty() || c.output == "-"))
-    return fail("expected a file for the schedule or for the certificate, "
-                "found standard output for both",
-                Usage);
+  if (int code = checkOutputs(c.output.empty() ? "-" : c.output, "schedule",
+                              c.certificate, "certificate"))
+    return code;
   // Every engine reads them anew.
   if (c.problem.counts == "-" || c.problem.collective == "-")
     return fail("expected a file with the collective's " +

@@ -16,10 +16,8 @@ namespace ccn::synth {
 int runNccl(const NcclCommand &c) {
   // NCCL has no more channels.
   constexpr int maxChannels = 32;
-  if (c.graphs == "-" && c.tuner == "-")
-    return fail("expected a file for the graphs or for the tuner, found "
-                "standard output for both",
-                Usage);
+  if (int code = checkOutputs(c.graphs, "graphs", c.tuner, "tuner"))
+    return code;
   Result<Fabric> fabric = c.problem.fabric(true);
   if (!fabric)
     return fail(fabric.status());
