@@ -53,6 +53,10 @@ ONCE_WRONG = {
     "gpu/shared/random-238": ["", "s"],
 }
 
+# Products joined with collectives: rows and columns of the result, and the length of the sums, of which a rank has its part.
+JOINED = [(8192, 8192, 28672), (8192, 8192, 8192), (8192, 12288, 49152), (8192, 12288, 12288), (1024, 8192, 28672),
+          (4096, 4096, 14336)]
+
 FLOATS = ["f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2"]
 INTEGERS = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"]
 
@@ -264,7 +268,7 @@ def cases(folder):
     bench = f"{ROOT}/test/bench/gpu"
     for ranks in (2, 4):
         def tuned(operation, file, option, size, axis="dp"):
-            return case(f"{operation}-{size}-r{ranks}", file, [option, "--autotune"], {axis: ranks}, "bench",
+            return case(f"{operation}-{size}-r{ranks}", file, [*option.split(), "--autotune"], {axis: ranks}, "bench",
                         operation=operation, size=size)
         for lg in range(10, 31, 2):
             yield tuned("all_reduce", f"{bench}/all_reduce.ccn", f"-DN={2 ** lg // 2}", 2 ** lg)
@@ -273,6 +277,11 @@ def cases(folder):
         for lg in range(10, 29, 2):
             yield tuned("adam", f"{bench}/adam.ccn", f"-DN={2 ** lg}", 2 ** lg)
             yield tuned("lamb", f"{bench}/lamb.ccn", f"-DN={2 ** lg}", 2 ** lg)
+        for m, n, k in JOINED:
+            sizes = f"-DM={m} -DN={n} -DK={k}"
+            for operation in ("product_scatter", "product_reduce"):
+                yield tuned(operation, f"{bench}/{operation}.ccn", sizes, f"{m}x{n}x{k // ranks}", "tp")
+            yield tuned("gather_product", f"{bench}/gather_product.ccn", sizes, f"{m}x{k // ranks}x{n}", "tp")
     # What the scripts in Python run.
     with open(f"{ROOT}/test/bench/calls.py") as script, open(f"{folder}/calls.ccn", "w") as out:
         out.write(re.search(r'TEXT = """(.*?)"""', script.read(), re.S)[1])

@@ -168,11 +168,14 @@ def rows_of(text):
     return rows
 
 
-def measure_peers(folder, launch, script, deadline):
-    """What others take: by the script of the peers, and that of LAMB beside it, which `launch` starts. The rows that were
-    printed until the deadline."""
+def measure_peers(folder, launch, script, operations, deadline):
+    """What others take for these operations: by the script of the peers, and that of LAMB beside it, which `launch` starts.
+    The rows that were printed until the deadline."""
     rows = []
-    for file, arguments in ((script, ["--only", "allreduce,norm,adam"]), (f"{folder}/peer_lamb.py", [])):
+    calls = [(script, ["--only", ",".join(sections)])] if (sections := table.sections(operations)) else []
+    if "lamb" in operations:
+        calls.append((f"{folder}/peer_lamb.py", []))
+    for file, arguments in calls:
         if time.monotonic() > deadline:
             print("out of time", flush=True)
             break
@@ -263,7 +266,8 @@ def main():
     json.dump(rows, open(f"{options.out}/bench.json", "w"), indent=1)
     for ranks in sorted({row["ranks"] for row in rows}):
         launch = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(ranks)]
-        peers = measure_peers(folder, launch, options.peers, begin + options.seconds) if options.peers else []
+        operations = list(dict.fromkeys(row["operation"] for row in rows if row["ranks"] == ranks))
+        peers = measure_peers(folder, launch, options.peers, operations, begin + options.seconds) if options.peers else []
         json.dump(peers, open(f"{options.out}/peers-r{ranks}.json", "w"), indent=1)
         made = table.make([row for row in rows if row["ranks"] == ranks], peers)
         table.show(made)

@@ -5,7 +5,8 @@
 
 BENCH is what run.py leaves, PEERS too, or what peers.py and peer_lamb.py do. A line for each operation and size: every way
 that was measured, the fastest of ours, the fastest peer, and their ratio (below 1 we are faster). `target` is that of
-four H100, and is left out for other numbers of GPUs. Then each operation's schedules side by side.
+four H100, and is left out for other numbers of GPUs; of products joined with collectives, whose size is that of a rank's
+product, MxNxK, `alone` is what a peer takes for the product without the collective. Then each operation's schedules side by side.
 """
 
 import argparse
@@ -17,10 +18,24 @@ TARGETS = {
                    1 << 26: 288, 1 << 30: 4450},
     "norm": {1: 4.0, 8: 5.5, 64: 10.5, 512: 43, 2048: 152, 8192: 575},
     "adam": {1 << 16: 5, 1 << 20: 13.5, 1 << 24: 155, 1 << 28: 2320},
+    "product_scatter": {"8192x8192x2048": 450},
+    "product_reduce": {"8192x8192x2048": 680},
+    "gather_product": {"8192x2048x8192": 450},
 }
-# What peers call our operations, and the field with the size.
-PEERS = {"all_reduce": ("allreduce", "bytes"), "norm": ("allreduce+residual+rmsnorm", "tokens"),
-         "adam": ("adam", "elements"), "lamb": ("lamb", "elements")}
+# The same as multiples of the product alone, where the product takes longer than the transfer.
+TIMES_ALONE = {
+    "product_scatter": {"8192x8192x7168": 1.05, "8192x12288x12288": 1.03, "8192x12288x3072": 1.06, "1024x8192x7168": 1.12,
+                        "4096x4096x3584": 1.15},
+    "product_reduce": {"8192x8192x7168": 1.10, "1024x8192x7168": 1.25},
+    "gather_product": {"8192x7168x8192": 1.04, "1024x7168x8192": 1.12},
+}
+# What peers call our operations, the fields with the size, the section of peers.py that measures them (LAMB has a script
+# of its own), and what they call the product without the collective.
+PEERS = {"all_reduce": ("allreduce", ["bytes"], "allreduce"), "norm": ("allreduce+residual+rmsnorm", ["tokens"], "norm"),
+         "adam": ("adam", ["elements"], "adam"), "lamb": ("lamb", ["elements"], None),
+         "product_scatter": ("gemm+rs", ["M", "N", "k"], "gemm", "gemm"),
+         "product_reduce": ("gemm+ar", ["M", "N", "k"], "gemm", "gemm"),
+         "gather_product": ("ag+gemm", ["M", "N", "k"], "gemm", "column_gemm")}
 
 
 def fastest(times):
@@ -28,9 +43,14 @@ def fastest(times):
     return min(times.items(), key=lambda item: item[1]) if times else None
 
 
-def peers_of(rows, operation, size):
-    what, field = PEERS[operation]
-    return {row["peer"]: row["us"] for row in rows if row["what"] == what and row.get(field) == size}
+def peers_of(rows, what, fields, size):
+    return {row["peer"]: row["us"] for row in rows
+            if row["what"] == what and "x".join(str(row.get(field)) for field in fields) == str(size)}
+
+
+def sections(operations):
+    """The sections of peers.py that measure these operations."""
+    return list(dict.fromkeys(PEERS[operation][2] for operation in operations if PEERS[operation][2]))
 
 
 def make(bench, peers):
@@ -44,7 +64,12 @@ def make(bench, peers):
     for (operation, size, ranks), times in ours.items():
         line = {"operation": operation, "size": size, "ranks": ranks, "us": times}
         line["best"], line["bestUs"] = fastest(times)
-        line["peers"] = peers_of(peers, operation, size)
+        what, fields, _, *alone = PEERS[operation]
+        line["peers"] = peers_of(peers, what, fields, size)
+        if alone and (product := fastest(peers_of(peers, alone[0], fields, size))):
+            line["aloneUs"] = product[1]
+            if ranks == 4 and size in TIMES_ALONE[operation]:
+                line["target"] = product[1] * TIMES_ALONE[operation][size]
         if peer := fastest(line["peers"]):
             line["peer"], line["peerUs"] = peer
             line["ratio"] = line["bestUs"] / line["peerUs"]
@@ -55,13 +80,13 @@ def make(bench, peers):
 
 
 def show(table):
-    print(f"{'operation':11} {'size':>11} ranks {'ours, us':>10} {'peer, us':>10} {'ratio':>6} {'target':>7}  "
+    print(f"{'operation':15} {'size':>15} ranks {'ours, us':>10} {'peer, us':>10} {'ratio':>6} {'target':>7} {'alone':>7}  "
           "the fastest; the fastest peer")
     for line in table:
         cells = [f"{line[key]:{form}}" if key in line else "-" for key, form in
-                 (("bestUs", ".2f"), ("peerUs", ".2f"), ("ratio", ".2f"), ("target", "g"))]
-        print(f"{line['operation']:11} {line['size']:11} {line['ranks']:5} {cells[0]:>10} {cells[1]:>10} {cells[2]:>6} "
-              f"{cells[3]:>7}  {line['best']}; {line.get('peer', '-')}")
+                 (("bestUs", ".2f"), ("peerUs", ".2f"), ("ratio", ".2f"), ("target", ".4g"), ("aloneUs", ".1f"))]
+        print(f"{line['operation']:15} {line['size']:>15} {line['ranks']:5} {cells[0]:>10} {cells[1]:>10} {cells[2]:>6} "
+              f"{cells[3]:>7} {cells[4]:>7}  {line['best']}; {line.get('peer', '-')}")
 
 
 def by_schedule(times):
@@ -78,9 +103,9 @@ def show_schedules(table):
     for operation in dict.fromkeys(line["operation"] for line in table):
         lines = [(line, by_schedule(line["us"])) for line in table if line["operation"] == operation]
         schedules = list(dict.fromkeys(name for _, best in lines for name in best))
-        print(f"\n{operation:11} {'size':>11} ranks " + " ".join(f"{name:>12}" for name in schedules))
+        print(f"\n{operation:15} {'size':>15} ranks " + " ".join(f"{name:>12}" for name in schedules))
         for line, best in lines:
-            print(f"{'':11} {line['size']:11} {line['ranks']:5} "
+            print(f"{'':15} {line['size']:>15} {line['ranks']:5} "
                   + " ".join(f"{best[name]:12.2f}" if name in best else f"{'-':>12}" for name in schedules))
 
 

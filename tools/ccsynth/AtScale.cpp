@@ -207,23 +207,21 @@ int runTrees(const TreesCommand &c) {
   if (int code =
           checkOutputs(c.output, "schedule", c.certificate, "certificate"))
     return code;
-  Result<Topology> machine = c.problem.machine();
-  if (!machine)
-    return fail(machine.status());
-  Result<Fabric> fabric = c.problem.fabricOf(*machine);
-  if (!fabric)
-    return fail(fabric.status());
+  Result<MachineInUnits> loaded = c.problem.inUnits();
+  if (!loaded)
+    return fail(loaded.status());
+  auto &[machine, fabric] = *loaded;
   std::optional<CollectiveKind> kind =
       parseCollectiveKind(c.problem.collective);
   if (!kind)
     return fail("expected all_gather, reduce_scatter, all_reduce, broadcast or "
                 "reduce, found \"" +
                 c.problem.collective + "\"");
-  if (c.problem.root < 0 || c.problem.root >= fabric->ranks)
+  if (c.problem.root < 0 || c.problem.root >= fabric.ranks)
     return fail("expected a root from 0 to " +
-                std::to_string(fabric->ranks - 1) + ", found " +
+                std::to_string(fabric.ranks - 1) + ", found " +
                 std::to_string(c.problem.root));
-  Result<Groups> groups = c.problem.parseGroups(fabric->ranks);
+  Result<Groups> groups = c.problem.parseGroups(fabric.ranks);
   if (!groups)
     return fail(groups.status());
   if (c.hierarchical && !groups->empty())
@@ -233,13 +231,13 @@ int runTrees(const TreesCommand &c) {
   Result<Trees> trees = error("");
   if (c.hierarchical) {
     Result<Schedule> schedule =
-        hierarchicalSchedule(*fabric, *kind, c.pieces, limits);
+        hierarchicalSchedule(fabric, *kind, c.pieces, limits);
     if (schedule)
-      trees = Trees{std::move(*schedule), *fabric, {}, 0, 0};
+      trees = Trees{std::move(*schedule), fabric, {}, 0, 0};
     else
       trees = schedule.status();
   } else {
-    trees = bestTrees(*fabric, *kind, *groups, c, limits, size);
+    trees = bestTrees(fabric, *kind, *groups, c, limits, size);
   }
   if (!trees)
     return fail(trees.status(), trees.message() == "out of time" ||
@@ -270,7 +268,7 @@ int runTrees(const TreesCommand &c) {
   if (int code = drawGantt(c.gantt, schedule, trees->fabric, *bytes))
     return code;
   if (!c.certificate.empty())
-    if (int code = emitTreeCertificates(c, *machine, *fabric, *kind))
+    if (int code = emitTreeCertificates(c, machine, fabric, *kind))
       return code;
   if (c.output.empty() && (c.quiet || !bytes->empty() || alone))
     return Done;
@@ -343,33 +341,31 @@ int runFlows(const FlowsCommand &c) {
   if (int code =
           checkOutputs(c.output, "schedule", c.certificate, "certificate"))
     return code;
-  Result<Topology> machine = c.problem.machine();
-  if (!machine)
-    return fail(machine.status());
-  Result<Fabric> fabric = c.problem.fabricOf(*machine);
-  if (!fabric)
-    return fail(fabric.status());
+  Result<MachineInUnits> loaded = c.problem.inUnits();
+  if (!loaded)
+    return fail(loaded.status());
+  auto &[machine, fabric] = *loaded;
   auto begin = std::chrono::steady_clock::now();
-  Result<Flows> flows = findFlows(*fabric, c);
+  Result<Flows> flows = findFlows(fabric, c);
   if (!flows)
     return fail(flows.status(),
                 flows.message() == "out of time" ? NoneFound : InputWrong);
   std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   const Schedule &schedule = flows->schedule;
-  std::string wrong = check(schedule, &*fabric);
+  std::string wrong = check(schedule, &fabric);
   if (!wrong.empty())
     return fail("the schedule does not pass its check (a bug): " + wrong,
                 Failed);
   if (!c.certificate.empty()) {
     Result<Collective> one =
-        c.problem.loadTimes(*fabric, c.problem.granule(fabric->ranks));
+        c.problem.loadTimes(fabric, c.problem.granule(fabric.ranks));
     if (!one)
       return fail(one.status());
     // Lengths prove rounds of the whole collective, cuts those of a chunk.
     Fraction rate = flows->bound;
     if (!flows->lengths.empty())
       rate = Fraction(rate.num, rate.den * one->chunksPerNode);
-    if (int code = emitCertificate(c.certificate, *machine, *fabric, *one, rate,
+    if (int code = emitCertificate(c.certificate, machine, fabric, *one, rate,
                                    flows->cut, {}, flows->lengths))
       return code;
   }
@@ -380,32 +376,32 @@ int runFlows(const FlowsCommand &c) {
       "checked; found in %.2f s\nno schedule needs less than %s rounds "
       "for each of the %d times (%s): %.2f %% of the optimal "
       "throughput%s\n",
-      schedule.collective.name.c_str(), fabric->topology.name.c_str(),
+      schedule.collective.name.c_str(), fabric.topology.name.c_str(),
       schedule.collective.chunksPerNode, schedule.steps.size(),
       schedule.totalRounds(), schedule.totalSends(), took.count(),
       flows->bound.str().c_str(), flows->multiplier, flows->proof.c_str(),
-      least > 0 ? 100 * least / roundsOfSteps(*fabric, schedule) : 100.0,
+      least > 0 ? 100 * least / roundsOfSteps(fabric, schedule) : 100.0,
       flows->remark.c_str());
   // A certificate on standard output stands there alone.
   bool alone = c.certificate == "-";
   if (!bytes->empty() && !alone) {
-    if (int code = printTimes(schedule, *fabric, *bytes))
+    if (int code = printTimes(schedule, fabric, *bytes))
       return code;
     double buffer = bytes->back();
-    Result<Timing> timing = simulate(schedule, *fabric, buffer);
+    Result<Timing> timing = simulate(schedule, fabric, buffer);
     if (!timing)
       return fail(timing.status());
     double us = timing->us();
     double ideal = least * buffer / schedule.collective.bufferChunks /
-                   (fabric->unitGBps * 1000);
+                   (fabric.unitGBps * 1000);
     std::printf("at %.0f bytes: %.2f %% of the optimal throughput\n", buffer,
                 us > 0 ? 100 * ideal / us : 100.0);
   }
-  if (int code = drawGantt(c.gantt, schedule, *fabric, *bytes))
+  if (int code = drawGantt(c.gantt, schedule, fabric, *bytes))
     return code;
   if (c.output.empty() && (c.quiet || !bytes->empty() || alone))
     return Done;
-  return emit(c.output, writeSchedule(schedule, &*fabric));
+  return emit(c.output, writeSchedule(schedule, &fabric));
 }
 
 } // namespace ccn::synth

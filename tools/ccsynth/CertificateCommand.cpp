@@ -325,29 +325,27 @@ static void printJson(const StepBound &steps, const RoundBound &rounds,
 
 int runBound(const Problem &problem, bool json,
              const std::string &certificate) {
-  Result<Topology> machine = problem.machine();
-  if (!machine)
-    return fail(machine.status());
-  Result<Fabric> fabric = problem.fabricOf(*machine);
-  if (!fabric)
-    return fail(fabric.status());
+  Result<MachineInUnits> loaded = problem.inUnits();
+  if (!loaded)
+    return fail(loaded.status());
+  auto &[machine, fabric] = *loaded;
   // Rounds are per chunk anyway.
   Result<Collective> collective =
-      problem.load(*fabric, problem.granule(fabric->ranks));
+      problem.load(fabric, problem.granule(fabric.ranks));
   if (!collective)
     return fail(collective.status());
-  StepBound steps = stepBound(*fabric, *collective);
-  RoundBound rounds = roundBound(*fabric, *collective);
+  StepBound steps = stepBound(fabric, *collective);
+  RoundBound rounds = roundBound(fabric, *collective);
   // A certificate on standard output stands there alone.
   bool alone = certificate == "-";
   if (json && !alone)
-    printJson(steps, rounds, *fabric);
+    printJson(steps, rounds, fabric);
   else if (!alone)
-    std::cout << "steps: " << describe(steps, *fabric) << "\n"
-              << "rounds: " << describe(rounds, *fabric) << "\n";
+    std::cout << "steps: " << describe(steps, fabric) << "\n"
+              << "rounds: " << describe(rounds, fabric) << "\n";
   return certificate.empty()
              ? Done
-             : emitCertificate(certificate, *machine, *fabric, *collective,
+             : emitCertificate(certificate, machine, fabric, *collective,
                                rounds.roundsPerChunk, rounds, steps, {});
 }
 

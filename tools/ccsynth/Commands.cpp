@@ -154,22 +154,25 @@ Result<Topology> Problem::machine() const {
   return withoutParts(*loaded, without);
 }
 
-Result<Fabric> Problem::fabric(bool countsChunks) const {
+Result<MachineInUnits> Problem::inUnits(bool countsChunks) const {
   Result<Topology> loaded = machine();
   if (!loaded)
     return loaded.status();
-  return fabricOf(*loaded, countsChunks);
-}
-
-Result<Fabric> Problem::fabricOf(const Topology &loaded,
-                                 bool countsChunks) const {
   if (!std::isfinite(unit))
     return error("--unit: expected GB/s, found ", unit);
-  double known = unit > 0 || !countsChunks ? unit : unitForSteps(loaded);
-  Result<Fabric> result = makeFabric(loaded, known);
-  if (result)
-    printNotes(result->topology.notes);
-  return result;
+  double known = unit > 0 || !countsChunks ? unit : unitForSteps(*loaded);
+  Result<Fabric> fabric = makeFabric(*loaded, known);
+  if (!fabric)
+    return fabric.status();
+  printNotes(fabric->topology.notes);
+  return MachineInUnits{*std::move(loaded), *std::move(fabric)};
+}
+
+Result<Fabric> Problem::fabric(bool countsChunks) const {
+  Result<MachineInUnits> loaded = inUnits(countsChunks);
+  if (!loaded)
+    return loaded.status();
+  return std::move(loaded->fabric);
 }
 
 int runSolve(const SolveCommand &c) {
@@ -177,12 +180,10 @@ int runSolve(const SolveCommand &c) {
     return fail("--certificate: expected no sketch, which narrows what is "
                 "searched",
                 Usage);
-  Result<Topology> machine = c.problem.machine();
-  if (!machine)
-    return fail(machine.status());
-  Result<Fabric> fabric = c.problem.fabricOf(*machine, true);
-  if (!fabric)
-    return fail(fabric.status());
+  Result<MachineInUnits> loaded = c.problem.inUnits(true);
+  if (!loaded)
+    return fail(loaded.status());
+  auto &[machine, fabric] = *loaded;
   std::optional<Sketch> sketch;
   int chunks = c.problem.chunks;
   if (!c.sketch.empty()) {
@@ -195,11 +196,11 @@ int runSolve(const SolveCommand &c) {
       return fail(read.status());
     sketch = std::move(*read);
     if (chunks == 0)
-      chunks = sketchChunks(*sketch, c.problem.collective, fabric->ranks);
+      chunks = sketchChunks(*sketch, c.problem.collective, fabric.ranks);
   }
   if (chunks == 0)
     return fail("expected --chunks, or a sketch with input_chunkup", Usage);
-  Result<Collective> collective = c.problem.load(*fabric, chunks);
+  Result<Collective> collective = c.problem.load(fabric, chunks);
   if (!collective)
     return fail(collective.status());
   SolveOptions options;
@@ -216,14 +217,14 @@ int runSolve(const SolveCommand &c) {
       std::cerr << "\r\033[K" << text << std::flush;
     };
   Result<SolveResult> result =
-      sketch ? solveSketch(*fabric, *collective, c.steps, c.rounds, *sketch,
+      sketch ? solveSketch(fabric, *collective, c.steps, c.rounds, *sketch,
                            options)
-             : solve(*fabric, *collective, c.steps, c.rounds, options);
+             : solve(fabric, *collective, c.steps, c.rounds, options);
   if (terminal)
     std::cerr << "\r\033[K" << std::flush;
   if (!result)
     return fail((sketch ? c.sketch + ": " : "") + result.message());
-  std::string what = collective->name + " on " + fabric->topology.name + " (" +
+  std::string what = collective->name + " on " + fabric.topology.name + " (" +
                      std::to_string(collective->chunksPerNode) + "," +
                      std::to_string(c.steps) + "," + std::to_string(c.rounds) +
                      ")";
@@ -232,7 +233,7 @@ int runSolve(const SolveCommand &c) {
               << result->certificate << "\n";
     return c.certificate.empty()
                ? sayWhoProved(*result)
-               : emitStepProof(c, *machine, *fabric, *collective, *result);
+               : emitStepProof(c, machine, fabric, *collective, *result);
   }
   if (!c.certificate.empty())
     printNotes(
@@ -252,7 +253,7 @@ int runSolve(const SolveCommand &c) {
   if (!c.quiet)
     std::cerr << what << ": found by " << result->method << "; "
               << result->schedule.totalSends() << " sends; checked\n";
-  return emit(c.output, writeSchedule(result->schedule, &*fabric));
+  return emit(c.output, writeSchedule(result->schedule, &fabric));
 }
 
 int runTopologies(const std::string &name, const ImportOptions &options,
@@ -531,23 +532,21 @@ int runPareto(ParetoCommand &c) {
   if (int code =
           checkOutputs(c.output, "points", c.certificate, "certificates"))
     return code;
-  Result<Topology> machine = c.problem.machine();
-  if (!machine)
-    return fail(machine.status());
-  Result<Fabric> fabric = c.problem.fabricOf(*machine, true);
-  if (!fabric)
-    return fail(fabric.status());
+  Result<MachineInUnits> loaded = c.problem.inUnits(true);
+  if (!loaded)
+    return fail(loaded.status());
+  auto &[machine, fabric] = *loaded;
   ParetoOptions &options = c.options;
   options.solve.engine = *parseEngine(c.engine);
   options.solve.limits = Limits::seconds(c.timeLimit, &interrupted);
   if (!c.problem.groupTexts.empty())
-    options.granule = c.problem.granule(fabric->ranks);
+    options.granule = c.problem.granule(fabric.ranks);
   if (!c.resume.empty()) {
     Result<std::string> text = readFile(c.resume);
     if (!text)
       return fail(text.status());
     Result<std::vector<ParetoPoint>> known =
-        parsePareto(*text, c.resume, *fabric);
+        parsePareto(*text, c.resume, fabric);
     if (!known)
       return fail(known.status());
     options.known = std::move(*known);
@@ -558,7 +557,7 @@ int runPareto(ParetoCommand &c) {
       std::cerr << "\r\033[K" << text << std::flush;
     };
   Result<ParetoResult> result = paretoFrontier(
-      *fabric, [&](int chunks) { return c.problem.loadTimes(*fabric, chunks); },
+      fabric, [&](int chunks) { return c.problem.loadTimes(fabric, chunks); },
       options);
   if (terminal)
     std::cerr << "\r\033[K" << std::flush;
@@ -566,13 +565,13 @@ int runPareto(ParetoCommand &c) {
     return fail(result.status());
   // A list of certificates on standard output stands there alone.
   int code = c.certificate == "-" ? static_cast<int>(Done)
-                                  : emit("", paretoTable(*result, *fabric));
+                                  : emit("", paretoTable(*result, fabric));
   if (code == Done && !c.output.empty())
-    code = emit(c.output, paretoJson(*result, *fabric));
+    code = emit(c.output, paretoJson(*result, fabric));
   if (code == Done && !c.certificate.empty())
-    code = emitRateProofs(c, *machine, *fabric, *result);
+    code = emitRateProofs(c, machine, fabric, *result);
   if (code == Done && !c.plot.empty()) {
-    Result<std::string> svg = paretoSvg(*result, *fabric);
+    Result<std::string> svg = paretoSvg(*result, fabric);
     if (!svg)
       return fail(svg.status(), NoneFound);
     code = emit(c.plot, *svg);

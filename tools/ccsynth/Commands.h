@@ -78,6 +78,12 @@ inline void addWithout(CLI::App *app, std::vector<std::string> &without) {
       ->allow_extra_args(false);
 }
 
+/// A machine as its file describes it, and what schedules are found on.
+struct MachineInUnits {
+  Topology machine;
+  Fabric fabric;
+};
+
 /// Options that most commands share.
 struct Problem {
   std::string topology, collective, counts;
@@ -131,9 +137,9 @@ struct Problem {
   Result<Topology> machine() const;
   /// The machine in units. Where chunks are searched for one by one, capacities
   /// without a coarse common divisor are rounded, which a note says.
+  Result<MachineInUnits> inUnits(bool countsChunks = false) const;
+  /// The same, for those who need no more than the units.
   Result<Fabric> fabric(bool countsChunks = false) const;
-  Result<Fabric> fabricOf(const Topology &loaded,
-                          bool countsChunks = false) const;
 };
 
 /// Verifies a certificate's text, and that it is about the problem's machine,

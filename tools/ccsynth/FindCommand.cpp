@@ -137,18 +137,16 @@ int runFind(const FindCommand &c) {
                     std::string(c.problem.counts == "-" ? "counts" : "chunks") +
                     ", found standard input",
                 Usage);
-  Result<Topology> machine = c.problem.machine();
-  if (!machine)
-    return fail(machine.message());
-  Result<Fabric> fabric = c.problem.fabricOf(*machine);
-  if (!fabric)
-    return fail(fabric.message());
+  Result<MachineInUnits> loaded = c.problem.inUnits();
+  if (!loaded)
+    return fail(loaded.message());
+  auto &[machine, fabric] = *loaded;
   FindOptions options;
   options.bytes = bytes->front();
   options.limits = Limits::seconds(c.timeLimit, &interrupted);
   options.threads = c.threads;
   options.seed = c.seed;
-  Result<Groups> groups = c.problem.parseGroups(fabric->ranks);
+  Result<Groups> groups = c.problem.parseGroups(fabric.ranks);
   if (!groups)
     return fail(groups.status());
   options.groups = *groups;
@@ -161,9 +159,9 @@ int runFind(const FindCommand &c) {
     };
   // Engines that go on after all else has ended keep a copy.
   Problem problem = c.problem;
-  auto shared = std::make_shared<const Fabric>(*fabric);
+  auto shared = std::make_shared<const Fabric>(fabric);
   Result<FindResult> result = findSchedule(
-      *fabric,
+      fabric,
       [problem, shared](int k) { return problem.loadTimes(*shared, k); },
       options);
   if (!c.quiet)
@@ -181,7 +179,7 @@ int runFind(const FindCommand &c) {
                    : Failed));
   int code = NoneFound;
   if (result->found.empty()) {
-    std::cerr << c.problem.collective << " on " << fabric->topology.name
+    std::cerr << c.problem.collective << " on " << fabric.topology.name
               << ": none found"
               << (!result->outOfTime ? ""
                   : interrupted      ? ": interrupted"
@@ -196,7 +194,7 @@ int runFind(const FindCommand &c) {
     if (code == Done)
       code = drawGantt(c.gantt, best.schedule, *best.fabric, *bytes);
     if (code == Done && !c.certificate.empty())
-      code = emitFindCertificate(c, *machine, *fabric, *result, bytes->front());
+      code = emitFindCertificate(c, machine, fabric, *result, bytes->front());
   }
   if (result->stillRunning)
     leave(code);
