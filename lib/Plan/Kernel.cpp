@@ -299,6 +299,20 @@ void Kernel::addContiguous(Value result, size_t index,
   addView(result, home);
 }
 
+/// With filters of one pixel, each image is a matrix of channels and pixels
+/// that is multiplied by the matrix of filters and channels.
+static bool isProduct(Conv2dOp op) {
+  ArrayRef<int64_t> filter = Planner::shapeOf(op.getFilter());
+  return filter[2] == 1 && filter[3] == 1 && op.getStride() == 1 &&
+         op.getPadding() == 0;
+}
+
+/// Images in contiguous memory as matrices of channels and pixels.
+static Strided asMatrices(const Strided &images) {
+  ArrayRef<int64_t> sizes = images.sizes;
+  return *reshape(images, {sizes[0], sizes[1], sizes[2] * sizes[3]});
+}
+
 LogicalResult Kernel::lowerConv2d(Conv2dOp op) {
   Value result = op.getResult();
   for (size_t i = 0; i < countPieces(result); ++i) {
@@ -307,6 +321,13 @@ LogicalResult Kernel::lowerConv2d(Conv2dOp op) {
     if (failed(x) || failed(w))
       return failure();
     addContiguous(result, i, [&](const Strided &y) {
+      if (isProduct(op)) {
+        Strided filters = *reshape(*w, {w->sizes[0], w->sizes[1]});
+        parts.matmul(
+            broadcastTo(filters, {x->sizes[0], w->sizes[0], w->sizes[1]}),
+            asMatrices(*x), asMatrices(y));
+        return;
+      }
       parts.conv2d(*x, *w, y, static_cast<int64_t>(op.getStride()),
                    static_cast<int64_t>(op.getPadding()));
     });

@@ -287,6 +287,22 @@ program f(x: f32[4, 4], i: i32[4], inout p: f32[4, 4], inout q: f32[4, 4],
 })");
 }
 
+// Filters of one pixel are matrices; images may lie in any order, and be
+// overwritten by what is made of them.
+TEST_F(PlansOfPrograms, ConvolutionsOfPixels) {
+  compare(R"(mesh m (a = 2)
+program f(x: f32[3, 4, 2, 5] sliced(1), inout y: f32[2, 3, 4, 1],
+          w: f32[6, 4, 1, 1], v: f32[3, 3, 1, 1], s: f32[2, 3, 2, 2]) {
+  let r = relu(conv2d(all_gather(x), w, 1, 0) + 1.0)
+  let t = conv2d(transpose(s, [0, 1, 3, 2]), v, 1, 0)
+  let e = conv2d(slice(s, 0, 0, 0), v, 1, 0)
+  y <- conv2d(y, v, 1, 0)
+  let around = conv2d(s, v, 1, 1)
+  let steps = conv2d(s, v, 2, 0)
+  return r, transpose(t, [1, 0, 2, 3]), e, around, steps
+})");
+}
+
 // Rows of one element, of a matrix, and of a matrix in blocks.
 TEST_F(PlansOfPrograms, RowsOfAnyShape) {
   compare(R"(mesh m (a = 2)
