@@ -9,26 +9,57 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
+#include <set>
+
 using namespace mlir;
 using namespace ccn;
 using namespace ccn::search;
 
-/// What a search adds, and is called.
-static constexpr StringLiteral autoName = "auto", noneName = "none";
+/// What a search adds, and is called; what is applied where nothing is named.
+static constexpr StringLiteral autoName = "auto", noneName = "none",
+                               defaultName = "default";
 
 /// The name of one of the next best.
 static std::string otherName(size_t index) {
   return autoName.str() + std::to_string(index + 2);
 }
 
-/// The schedules of a text.
-static SmallVector<const frontend::ast::ScheduleItem *>
-schedulesOf(const frontend::ast::File &file) {
-  SmallVector<const frontend::ast::ScheduleItem *> items;
-  for (const frontend::ast::Item *item : file.items)
-    if (auto *schedule = dyn_cast<frontend::ast::ScheduleItem>(item))
-      items.push_back(schedule);
+using ScheduleItems = SmallVector<const frontend::ast::ScheduleItem *>;
+
+/// The syntax tree of a text whose mistakes are reported elsewhere; null of IR.
+static std::unique_ptr<frontend::ast::File>
+parseSilently(const SourceFile &source) {
+  Diagnostics silent;
+  return isMlir(source) ? nullptr : frontend::parse(source, silent);
+}
+
+/// The schedules of a text for a program, or for any if that is empty.
+static ScheduleItems itemsFor(StringRef program,
+                              const frontend::ast::File *file) {
+  ScheduleItems items;
+  if (file)
+    for (const frontend::ast::Item *item : file->items)
+      if (auto *schedule = dyn_cast<frontend::ast::ScheduleItem>(item))
+        if (program.empty() || schedule->program.text == program)
+          items.push_back(schedule);
   return items;
+}
+
+/// The one of some schedules that has a name; null if none has.
+static const frontend::ast::ScheduleItem *findNamed(const ScheduleItems &items,
+                                                    StringRef name) {
+  auto *found =
+      llvm::find_if(items, [&](const frontend::ast::ScheduleItem *item) {
+        return item->name.text == name;
+      });
+  return found == items.end() ? nullptr : *found;
+}
+
+/// Of a program's schedules, the one that it keeps where none is named; null if
+/// a search is to find one.
+static const frontend::ast::ScheduleItem *keptOf(const ScheduleItems &items) {
+  auto *kept = findNamed(items, defaultName);
+  return kept ? kept : findNamed(items, autoName);
 }
 
 ScheduleRequest ccn::readScheduleRequest(StringRef text,
@@ -40,15 +71,46 @@ ScheduleRequest ccn::readScheduleRequest(StringRef text,
     request.name = text.str();
     return request;
   }
-  if (!isMlir(source)) {
-    Diagnostics silent;
-    std::unique_ptr<frontend::ast::File> file = frontend::parse(source, silent);
-    for (const frontend::ast::ScheduleItem *item : schedulesOf(*file))
-      if (item->name.text == text)
-        return request;
-  }
+  std::unique_ptr<frontend::ast::File> file = parseSilently(source);
+  if (findNamed(itemsFor("", file.get()), text))
+    return request;
   request.name.clear();
   (text == autoName ? request.isSearched : request.isNone) = true;
+  return request;
+}
+
+std::vector<std::string> ccn::schedulesFor(StringRef program,
+                                           const SourceFile &source) {
+  std::unique_ptr<frontend::ast::File> file = parseSilently(source);
+  std::vector<std::string> names;
+  for (const frontend::ast::ScheduleItem *item : itemsFor(program, file.get()))
+    names.push_back(item->name.text.str());
+  return names;
+}
+
+ScheduleRequest ccn::requestForGpus(const SourceFile &source, StringRef program,
+                                    bool isOfOne) {
+  ScheduleRequest request;
+  // Lines cannot name what is in IR.
+  std::unique_ptr<frontend::ast::File> file = parseSilently(source);
+  if (!file)
+    return request;
+  std::set<StringRef> names;
+  size_t numPrograms = 0;
+  for (const frontend::ast::Item *item : file->items)
+    if (auto *found = dyn_cast<frontend::ast::ProgramItem>(item);
+        found && (program.empty() || found->name.text == program)) {
+      auto *kept = keptOf(itemsFor(found->name.text, file.get()));
+      names.insert(kept ? StringRef(kept->name.text) : "");
+      ++numPrograms;
+    }
+  if (isOfOne && numPrograms > 1)
+    return request;
+  // Schedules of one name are applied by that.
+  request.isSearched = request.keepsWritten =
+      names.size() > 1 || names.count("") != 0;
+  if (!request.isSearched && names.count(autoName) != 0)
+    request.name = autoName.str();
   return request;
 }
 
@@ -78,10 +140,11 @@ class Finder {
 public:
   Finder(const SourceFile &source, const CompileOptions &options,
          const FindOptions &findOptions)
-      : source(source), options(options), findOptions(findOptions) {
+      : source(source), options(options), findOptions(findOptions),
+        file(parseSilently(source)) {
+    if (options.scheduleFile)
+      scheduleFile = parseSilently(*options.scheduleFile);
     // Names of other schedules are no names of a program.
-    Diagnostics silent;
-    std::unique_ptr<frontend::ast::File> file = frontend::parse(source, silent);
     for (const frontend::ast::Item *item : file->items) {
       auto *schedule = dyn_cast<frontend::ast::ScheduleItem>(item);
       if (!schedule || schedule->name.text == options.lower.schedule)
@@ -94,6 +157,8 @@ public:
   /// Adds the schedule of the program, which is as its schedule by hand left
   /// it.
   void find(ProgramOp program);
+  /// Adds the schedule that the file has for the program, if it keeps that.
+  bool keep(StringRef program);
   void write(bool explains, Diagnostics &diagnostics, FoundSchedules &found);
 
 private:
@@ -108,6 +173,8 @@ private:
     numLines += StringRef(line.str()).count('\n') + 1;
   }
   void addByHand(StringRef program);
+  void addLines(const frontend::ast::ScheduleItem &item,
+                const SourceFile &from);
   void addOthers(StringRef program, ArrayRef<OtherSchedule> found);
   void addMove(const PricedMove &move);
   void explain(ProgramOp program, const SearchResult &result, uint32_t line);
@@ -117,6 +184,9 @@ private:
   const SourceFile &source;
   const CompileOptions &options;
   const FindOptions &findOptions;
+  /// The syntax trees of the source and of the file of schedules, if there is
+  /// one.
+  std::unique_ptr<frontend::ast::File> file, scheduleFile;
   std::string text;
   uint32_t numLines = 0;
   /// The names that lines may not give.
@@ -150,24 +220,24 @@ std::optional<double> Finder::price(ModuleOp module) {
   return *us;
 }
 
+void Finder::addLines(const frontend::ast::ScheduleItem &item,
+                      const SourceFile &from) {
+  for (const frontend::ast::Directive *directive : item.directives)
+    addLine("  " + from.getText(directive->range));
+}
+
 void Finder::addByHand(StringRef program) {
-  const SourceFile &from =
-      options.scheduleFile ? *options.scheduleFile : source;
-  if (options.unscheduled || isMlir(from))
+  if (options.unscheduled)
     return;
-  Diagnostics silent;
-  std::unique_ptr<frontend::ast::File> file = frontend::parse(from, silent);
   // Of a file of schedules, the only one for the program or its default.
-  SmallVector<const frontend::ast::ScheduleItem *> items;
-  for (const frontend::ast::ScheduleItem *item : schedulesOf(*file))
-    if (item->program.text == program)
-      items.push_back(item);
-  StringRef name =
-      options.scheduleFile ? "default" : StringRef(options.lower.schedule);
-  for (const frontend::ast::ScheduleItem *item : items)
-    if (item->name.text == name || (options.scheduleFile && items.size() == 1))
-      for (const frontend::ast::Directive *directive : item->directives)
-        addLine("  " + from.getText(directive->range));
+  ScheduleItems items =
+      itemsFor(program, options.scheduleFile ? scheduleFile.get() : file.get());
+  if (auto *item =
+          options.scheduleFile && items.size() == 1
+              ? items.front()
+              : findNamed(items, options.scheduleFile ? StringRef(defaultName)
+                                                      : options.lower.schedule))
+    addLines(*item, options.scheduleFile ? *options.scheduleFile : source);
 }
 
 void Finder::addOthers(StringRef program, ArrayRef<OtherSchedule> found) {
@@ -236,6 +306,17 @@ int64_t Finder::maxPriced(ProgramOp program) const {
   return static_cast<int64_t>(std::clamp(
       most * std::min(1.0, 24 / (ranks + 16)) * std::min(1.0, 60 / ops), least,
       most));
+}
+
+bool Finder::keep(StringRef program) {
+  auto *kept = findOptions.keepsWritten ? keptOf(itemsFor(program, file.get()))
+                                        : nullptr;
+  if (!kept)
+    return false;
+  addLine("schedule " + autoName + " for " + program + " {");
+  addLines(*kept, source);
+  addLine("}");
+  return true;
 }
 
 void Finder::find(ProgramOp program) {
@@ -341,7 +422,8 @@ CompileStatus ccn::findSchedule(const SourceFile &source, MLIRContext *context,
     return status;
   Finder finder(source, silent, findOptions);
   for (ProgramOp program : byHand->getOps<ProgramOp>())
-    finder.find(program);
+    if (!finder.keep(program.getSymName()))
+      finder.find(program);
   finder.write(options.explain, diagnostics, found);
   return CompileStatus::Done;
 }

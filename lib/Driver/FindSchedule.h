@@ -32,6 +32,9 @@ struct FindOptions {
   std::optional<int64_t> maxPriced;
   /// How many of the next best schedules are written, too.
   size_t maxOthers = 0;
+  /// Whether programs that have a schedule `default` or `auto` keep it, without
+  /// a search.
+  bool keepsWritten = false;
 };
 
 /// Files of schedules.
@@ -47,12 +50,27 @@ struct FoundSchedules {
 /// goes on from schedule `NAME` with `NAME+auto`, and `none` is the program as
 /// written. A schedule of the file that is called so is meant by its name.
 struct ScheduleRequest {
-  /// The schedule by hand: a name, or a file; empty is none.
+  /// The schedule by hand: a name, or a file; empty is `default`, if there is
+  /// one.
   std::string name;
   bool isSearched = false, isNone = false;
+  /// See FindOptions.
+  bool keepsWritten = false;
 };
 ScheduleRequest readScheduleRequest(llvm::StringRef text,
                                     const SourceFile &source);
+
+/// What holds for GPUs if nobody names a schedule: a program has its schedule
+/// `default`, else its schedule `auto`, else one that a search finds. `program`
+/// is the name of the one that is compiled; all are if it is empty. If
+/// `isOfOne`, several are an error that is yet to be reported, and nothing is
+/// searched for.
+ScheduleRequest requestForGpus(const SourceFile &source,
+                               llvm::StringRef program, bool isOfOne);
+
+/// The names of a file's schedules for a program, or for any if that is empty.
+std::vector<std::string> schedulesFor(llvm::StringRef program,
+                                      const SourceFile &source);
 
 /// Finds a schedule for each program that is compiled. `options` are those with
 /// which it is compiled, with the schedule from which the search goes on. The

@@ -112,6 +112,17 @@ void Diagnostics::addFile(const SourceFile &file) {
   noteFileSeen(file.getName());
 }
 
+void Diagnostics::add(Diagnostics &&other) {
+  for (const SourceFile *file : other.files)
+    addFile(*file);
+  for (const std::string &name : other.fileOrder)
+    noteFileSeen(name);
+  for (Diagnostic &diagnostic : other.kept)
+    if (kept.size() < maxKept)
+      kept.push_back(std::move(diagnostic));
+  numErrors += other.numErrors;
+}
+
 void Diagnostics::noteFileSeen(llvm::StringRef name) {
   if (!name.empty() && !llvm::is_contained(fileOrder, name))
     fileOrder.push_back(name.str());

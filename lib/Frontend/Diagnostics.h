@@ -116,6 +116,9 @@ public:
   /// The parser adds the files that it parses.
   void addFile(const SourceFile &file);
 
+  /// Adds what another one has collected.
+  void add(Diagnostics &&other);
+
   bool hasErrors() const { return numErrors != 0; }
   /// The number of all reported errors, including duplicates and errors that
   /// were not kept.

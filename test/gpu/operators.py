@@ -4,7 +4,7 @@
 
 FOLDER has one.ccnpkg and two.ccnpkg, for one rank and for two, which where compilers are is
 
-    cccompile test/gpu/step.ccn --target sm_80 --emit package -o FOLDER/one.ccnpkg       (and --mesh dp=2)
+    cccompile test/gpu/step.ccn --schedule none --target sm_80 --emit package -o FOLDER/one.ccnpkg       (and --mesh dp=2)
 
 It needs PyTorch, the package ccn on PYTHONPATH, and its libccn. On the CPU it does all but what is CUDA's.
 """

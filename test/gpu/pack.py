@@ -207,19 +207,19 @@ def cases(folder):
     for example, (sizes, meshes) in EXAMPLES.items():
         file = f"{ROOT}/examples/{example}.ccn"
         schedules = re.findall(r"^schedule (\w+) for", open(file).read(), re.M)
-        for schedule in [None, *schedules]:
+        for schedule in [None, "auto", *schedules]:
             for s, size in enumerate(sizes):
                 for mesh in meshes:
                     label = "x".join(str(n) for n in mesh.values())
                     options = [f"-D{value}" for value in size.split()]
-                    options += ["--schedule", schedule] if schedule else []
+                    options += ["--schedule", schedule or "none"]
                     yield case(f"{example}-{schedule or 'plain'}-{s}-{label}", file, options, mesh)
     # ccrun gives what is scattered in many buffers.
     for schedule in [None, "fused", "halves"]:
         for n in (1, 103, 65536, 1000003):
             for ranks in (1, 2, 3, 4):
                 yield case(f"scattered-adam-{schedule or 'plain'}-{n}-{ranks}", f"{HERE}/scattered.ccn",
-                           [f"-DN={n}", *(["--schedule", schedule] if schedule else [])], {"dp": ranks})
+                           [f"-DN={n}", "--schedule", schedule or "none"], {"dp": ranks})
     for element in FLOATS + INTEGERS:
         file = f"{folder}/scattered-{element}.ccn"
         with open(file, "w") as out:
@@ -242,7 +242,8 @@ def cases(folder):
             out.write(products(element))
         for n, size in enumerate(["M=5", "M=1 N=1 K=1 H=3 R=1", "M=129 N=65 K=257 H=9 R=33", "M=128 N=256 K=64 H=16 R=64",
                                   "M=33 N=40 K=0 H=4 R=0"]):
-            yield case(f"products-{element}-{n}", file, [f"-D{value}" for value in size.split()], {"dp": 1})
+            yield case(f"products-{element}-{n}", file, [*(f"-D{value}" for value in size.split()), "--schedule", "none"],
+                       {"dp": 1})
     for element in FLOATS:
         file = f"{folder}/kernels-{element}.ccn"
         with open(file, "w") as out:
@@ -263,7 +264,7 @@ def cases(folder):
         file = f"{ROOT}/test/{name}.ccn"
         for schedule in schedules:
             yield case(f"once-{os.path.basename(name)}-{schedule or 'plain'}", file,
-                       ["--schedule", schedule] if schedule else [], mesh_of(file))
+                       ["--schedule", schedule or "none"], mesh_of(file))
     # What is measured is tuned: every schedule, and every algorithm.
     bench = f"{ROOT}/test/bench/gpu"
     for ranks in (2, 4):
@@ -285,12 +286,12 @@ def cases(folder):
     # What the scripts in Python run.
     with open(f"{ROOT}/test/bench/calls.py") as script, open(f"{folder}/calls.ccn", "w") as out:
         out.write(re.search(r'TEXT = """(.*?)"""', script.read(), re.S)[1])
-    yield case("calls", f"{folder}/calls.ccn", [], {"r": 1}, "python")
+    yield case("calls", f"{folder}/calls.ccn", ["--schedule", "none"], {"r": 1}, "python")
     for name, file, mesh, options in of_modules(folder):
         yield case(f"torch-{name}", file, options, mesh, "python")
     yield case("bound", f"{HERE}/step.ccn", ["-DN=20000003", "--schedule", "fused"], {"dp": 2}, "python")
     for ranks in (1, 2, 4):
-        yield case(f"step-{ranks}", f"{HERE}/step.ccn", [], {"dp": ranks}, "python")
+        yield case(f"step-{ranks}", f"{HERE}/step.ccn", ["--schedule", "none"], {"dp": ranks}, "python")
         yield case(f"replay-ll-{ranks}", f"{bench}/all_reduce.ccn", ["-DN=1001", "--schedule", "ll"], {"dp": ranks}, "python")
         yield case(f"replay-two_shot-{ranks}", f"{bench}/all_reduce.ccn", ["-DN=100003", "--schedule", "two_shot"],
                    {"dp": ranks}, "python")

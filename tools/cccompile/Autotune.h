@@ -20,14 +20,15 @@ struct ScheduledVariant {
 };
 
 /// All ways to run the program of `source` that `options` names, or its only
-/// one: first with the schedule that is applied by default, if that is not
-/// excluded, then, unless `options` name a schedule, with each of the files
-/// `others`, which a search has found, without a schedule, and with each other
-/// that applies to these sizes; each with what planVariants makes of it.
+/// one: first as `compileOptions` say, which are those of a schedule that was
+/// found if `isFound`; then, unless `options` name a schedule by hand, with
+/// each of the files `others`, which a search has found, without a schedule,
+/// and with each other that applies to these sizes; each with what planVariants
+/// makes of it.
 std::vector<ScheduledVariant>
 makeVariants(const SourceFile &source, mlir::MLIRContext *context,
              const Options &options, const CompileOptions &compileOptions,
-             llvm::ArrayRef<const SourceFile *> others);
+             bool isFound, llvm::ArrayRef<const SourceFile *> others);
 
 } // namespace ccn
 

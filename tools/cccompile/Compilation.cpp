@@ -49,6 +49,15 @@ int exitCode(CompileStatus status) {
   llvm_unreachable("all statuses have an exit code");
 }
 
+/// The first error.
+llvm::StringRef messageOf(const Diagnostics &diagnostics) {
+  llvm::StringRef message = "no reason is known";
+  for (const Diagnostic *diagnostic : llvm::reverse(diagnostics.getSorted()))
+    if (diagnostic->severity == Severity::Error)
+      message = diagnostic->message;
+  return message;
+}
+
 /// Compiles; the exit code if that fails, else 0.
 int compileTo(const SourceFile &source, mlir::MLIRContext *context,
               const CompileOptions &options, Diagnostics &diagnostics,
@@ -59,15 +68,16 @@ int compileTo(const SourceFile &source, mlir::MLIRContext *context,
 }
 
 /// Makes the package of `plans`, which were compiled with `compileOptions` and,
-/// unless it is null, with `schedules`; `others` as in makeVariants.
+/// unless it is null, with `schedules`; `isFound` and `others` as in
+/// makeVariants.
 /// makePackage explains `description`. If it returns none, an error was
 /// reported, and `code` is the exit code.
 std::optional<EmittedProgram>
 packageOf(mlir::ModuleOp plans, mlir::ModuleOp schedules,
           const SourceFile &source, mlir::MLIRContext *context,
           const CompileOptions &compileOptions, const Options &options,
-          llvm::ArrayRef<const SourceFile *> others, std::string *description,
-          Diagnostics &diagnostics, int &code) {
+          bool isFound, llvm::ArrayRef<const SourceFile *> others,
+          std::string *description, Diagnostics &diagnostics, int &code) {
   // What it would do without a schedule, and without those of a topology:
   // ccrun always compares with that what GPUs compute. Applications do not.
   PackageParts parts;
@@ -98,10 +108,11 @@ packageOf(mlir::ModuleOp plans, mlir::ModuleOp schedules,
     }
   }
   if (schedules)
-    parts.schedule = options.schedule.empty() ? "default" : options.schedule;
+    parts.schedule = options.nameOfSchedule();
   std::vector<ScheduledVariant> variants;
   if (options.autotune)
-    variants = makeVariants(source, context, options, compileOptions, others);
+    variants =
+        makeVariants(source, context, options, compileOptions, isFound, others);
   for (ScheduledVariant &variant : variants)
     if (parts.variant.empty() && variant.schedule == parts.schedule)
       // It is what the package has by default.
@@ -116,9 +127,13 @@ packageOf(mlir::ModuleOp plans, mlir::ModuleOp schedules,
 /// What is asked of one file: it is compiled, verified, and run or written.
 class Compilation {
 public:
+  /// If `searches`, a schedule is searched for where none is named and
+  /// Options::searchesUnnamed.
   Compilation(const Options &options, const SourceFile &source,
-              const CompilationHost &host, Diagnostics &diagnostics)
-      : options(options), source(source), host(host), diagnostics(diagnostics),
+              const CompilationHost &host, bool searches,
+              Diagnostics &diagnostics)
+      : options(options), source(source), host(host), searches(searches),
+        diagnostics(diagnostics),
         context(allDialects(), mlir::MLIRContext::Threading::DISABLED),
         verifies(!options.verify.empty()),
         onlyVerifies(verifies && !options.run && options.emit.empty() &&
@@ -130,6 +145,9 @@ public:
   /// schedules that are read or found: like the source they outlive the
   /// diagnostics that show their lines.
   int run(std::vector<std::unique_ptr<SourceFile>> &scheduleFiles);
+
+  /// Whether a schedule was applied that nobody asked for by name.
+  bool hasFoundUnnamed() const { return isFound && options.schedule.empty(); }
 
 private:
   static mlir::DialectRegistry allDialects() {
@@ -148,7 +166,11 @@ private:
   int readMachine();
   int readTopology();
   int readSchedule(std::vector<std::unique_ptr<SourceFile>> &scheduleFiles);
-  int searchSchedule(std::vector<std::unique_ptr<SourceFile>> &scheduleFiles);
+  int searchSchedule(bool keepsWritten,
+                     std::vector<std::unique_ptr<SourceFile>> &scheduleFiles);
+  /// How a search prices programs. None if it cannot: an error, or, if nobody
+  /// asked for a search, a warning.
+  std::optional<FindOptions> priceFor(const CompileOptions &searched);
   int compileFile();
   /// Applies the schedule for its errors alone.
   int checkSchedule(mlir::OwningOpRef<mlir::ModuleOp> &applied);
@@ -169,9 +191,10 @@ private:
     return host.write(options.output, print) ? 0 : 2;
   }
 
-  const Options &options;
+  Options options;
   const SourceFile &source;
   const CompilationHost &host;
+  bool searches;
   Diagnostics &diagnostics;
   mlir::MLIRContext context;
   CompileOptions compileOptions;
@@ -264,7 +287,15 @@ int Compilation::readTopology() {
 
 int Compilation::readSchedule(
     std::vector<std::unique_ptr<SourceFile>> &scheduleFiles) {
-  ScheduleRequest request = readScheduleRequest(options.schedule, source);
+  ScheduleRequest request;
+  if (!options.searchesUnnamed()) {
+    request = readScheduleRequest(options.schedule, source);
+  } else if (searches) {
+    bool isOfOne = options.emitsCode() || !options.predict.empty();
+    request = requestForGpus(source, options.program, isOfOne);
+    if (request.isSearched || !request.name.empty())
+      options.unnamedSchedule = "auto";
+  }
   llvm::StringRef name = request.name;
   if (name.ends_with(".mlir") || name.ends_with(".ccn")) {
     scheduleFiles.push_back(frontend::readSource(request.name, diagnostics));
@@ -275,10 +306,28 @@ int Compilation::readSchedule(
     compileOptions.lower.schedule = request.name;
   }
   compileOptions.unscheduled = request.isNone;
-  return request.isSearched ? searchSchedule(scheduleFiles) : 0;
+  return request.isSearched
+             ? searchSchedule(request.keepsWritten, scheduleFiles)
+             : 0;
+}
+
+std::optional<FindOptions>
+Compilation::priceFor(const CompileOptions &searched) {
+  if (!options.schedule.empty())
+    return predictingSearch(options, searched.target, searched.machine,
+                            diagnostics);
+  Diagnostics silent;
+  std::optional<FindOptions> found =
+      predictingSearch(options, searched.target, searched.machine, silent);
+  // What a prediction needs, too, is an error of that.
+  if (!found && options.predict.empty())
+    diagnostics.report(Severity::Warning,
+                       "no schedule is searched for: " + messageOf(silent));
+  return found;
 }
 
 int Compilation::searchSchedule(
+    bool keepsWritten,
     std::vector<std::unique_ptr<SourceFile>> &scheduleFiles) {
   for (const SourceFile *file : {&source, compileOptions.scheduleFile})
     if (file && isMlir(*file)) {
@@ -292,10 +341,10 @@ int Compilation::searchSchedule(
   searched.rank.reset();
   searched.unscheduled =
       searched.lower.schedule.empty() && !searched.scheduleFile;
-  std::optional<FindOptions> findOptions =
-      predictingSearch(options, searched.target, searched.machine, diagnostics);
+  std::optional<FindOptions> findOptions = priceFor(searched);
   if (!findOptions)
-    return 1;
+    return options.schedule.empty() ? 0 : 1;
+  findOptions->keepsWritten = keepsWritten;
   // Some of these make equal plans.
   constexpr size_t numMeasured = 6;
   findOptions->maxOthers = options.autotune ? numMeasured - 1 : 0;
@@ -360,7 +409,7 @@ int Compilation::emitCode() {
   if (!options.emitsKernels())
     emitted =
         packageOf(*module, schedules.get(), source, &context, compileOptions,
-                  options, others, description, diagnostics, code);
+                  options, isFound, others, description, diagnostics, code);
   else if (std::optional<std::string> kernels = makeKernels(
                *module, programText(source), options, compileOptions.machine,
                description, diagnostics, code))
@@ -479,7 +528,24 @@ int ccn::compileAndEmit(const Options &options, const SourceFile &source,
                         Diagnostics &diagnostics) {
   if (options.emit == "ast")
     return writeSyntaxTree(options, source, host, diagnostics);
-  return Compilation(options, source, host, diagnostics).run(scheduleFiles);
+  Diagnostics tried;
+  Compilation first(options, source, host, /*searches=*/true, tried);
+  int code = first.run(scheduleFiles);
+  // A difference that --verify found is none.
+  bool isRefused = (code == 1 || code == 2) && first.hasFoundUnnamed();
+  if (!isRefused) {
+    diagnostics.add(std::move(tried));
+    return code;
+  }
+  // A search that nobody asked for must not be why a compilation fails.
+  code = Compilation(options, source, host, /*searches=*/false, diagnostics)
+             .run(scheduleFiles);
+  if (code == 0)
+    diagnostics.report(Severity::Warning,
+                       "compiled as written, since the schedule that was found "
+                       "fails: " +
+                           messageOf(tried));
+  return code;
 }
 
 void ccn::renderDiagnostics(const Options &options,

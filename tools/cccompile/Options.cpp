@@ -178,9 +178,8 @@ void CommandLine::addOutput() {
          "inferred type and layout of each let; mlir (the default), the IR "
          "after --stop-after, else after the schedule that --schedule names, "
          "else after parse; schedule, what is "
-         "applied, as a transform script, or as a file of schedules if "
-         "--schedule "
-         "auto has found it; scheduled, the IR after it; plan, "
+         "applied, as a transform script, or as a file of schedules if a "
+         "search has found it; scheduled, the IR after it; plan, "
          "what each rank executes; package, the plans with machine code in one "
          "file, for ccrun (also with --stop-after emit); lib, a package as a "
          "static library for applications; header, the program's functions for "
@@ -209,21 +208,24 @@ void CommandLine::addOutput() {
 void CommandLine::addSchedule() {
   app.add_option("--schedule", options.schedule,
                  "the schedule to apply: one of the program's, a file of "
-                 "schedules (.ccn) or a transform script (.mlir); without it "
-                 "'default', if there is one. auto: the one that is fastest by "
-                 "prediction among those that a search finds, for GPUs unless "
-                 "--target or --machine says otherwise; NAME+auto goes on from "
-                 "one by hand; none: the program as written. --explain says "
-                 "what each line that was found saves, --emit schedule writes "
-                 "them as a file of schedules")
+                 "schedules (.ccn) or a transform script (.mlir). auto: the "
+                 "one that is fastest by prediction among those that a search "
+                 "finds, for GPUs unless --target or --machine says otherwise; "
+                 "NAME+auto goes on from one by hand; none: the program as "
+                 "written. Without it 'default', if there is one, else auto "
+                 "for GPUs, but with --topology, and none for CPUs. --explain "
+                 "says what each line that was found saves, --emit schedule "
+                 "writes them as a file of schedules")
       ->type_name("NAME|FILE");
   app.add_option("--slice-state", options.states,
-                 "with --schedule auto, inout arguments that the search may "
+                 "for the search of --schedule auto, inout arguments that the "
+                 "search may "
                  "store in slices, which whoever runs the program then passes")
       ->type_name("NAME,...")
       ->delimiter(',');
   app.add_option("--search-states", options.searchStates,
-                 "with --schedule auto, how many ways to run a program are "
+                 "for the search of --schedule auto, how many ways to run a "
+                 "program are "
                  "priced at most, but for some in the end (default 100, fewer "
                  "of large programs and on many ranks)")
       ->type_name("N")
@@ -305,9 +307,9 @@ void CommandLine::addPhases() {
   app.add_flag("--autotune", options.autotune,
                "with --emit package, compile other ways to run the program "
                "too, for `ccrun --tune` to choose from by measurement: its "
-               "other schedules, unless --schedule names one; with --schedule "
-               "auto the best few that are found, too; and other algorithms "
-               "for all_reduces that have none");
+               "other schedules, unless --schedule names one; if one is "
+               "searched for, the best few that are found, too; and other "
+               "algorithms for all_reduces that have none");
   app.add_option(
          "--dump-phases", options.dumpFolder,
          "write the IR after each phase into this folder and, if code for "
@@ -405,12 +407,13 @@ void CommandLine::checkTarget() {
   bool isGiven = !target.empty();
   bool isPlanned = options.emit == "plan" || options.stopAfter == "select" ||
                    options.stopAfter == "plan" || !options.predict.empty();
-  if (isGiven && !options.emitsCode() && !isPlanned &&
+  bool isScheduled = options.emit == "schedule" || options.emit == "scheduled";
+  if (isGiven && !options.emitsCode() && !isPlanned && !isScheduled &&
       !options.searchesSchedule())
     throw CLI::ValidationError(
         "--target", "expected --predict, --schedule auto, --stop-after select "
-                    "or plan, or --emit plan, package, lib, kernels, cuda, ptx "
-                    "or cubin, beside it");
+                    "or plan, or --emit schedule, scheduled, plan, package, "
+                    "lib, kernels, cuda, ptx or cubin, beside it");
   options.target = isGiven ? *parseTarget(target) : Target();
   if (options.emitsKernels() && isGiven && !options.target.isGpu())
     throw CLI::ValidationError("--target", "expected GPUs with --emit " +
@@ -484,7 +487,7 @@ void CommandLine::checkSearch() {
   if (without)
     throw CLI::ValidationError(without,
                                "expected --schedule auto or NAME+auto beside "
-                               "it");
+                               "it, or a target of GPUs and no --schedule");
 }
 
 void CommandLine::checkMachine() {

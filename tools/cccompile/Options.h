@@ -46,6 +46,8 @@ struct Options {
   std::string transport;
   std::string dumpFolder;
   std::string schedule;
+  /// What the schedule is called that is applied if none is named.
+  std::string unnamedSchedule = "default";
   /// The arguments that a search may store in slices.
   std::vector<std::string> states;
   /// How many ways to run a program it prices at most.
@@ -74,9 +76,22 @@ struct Options {
   /// Options that MLIR itself reads, `--mlir-...`.
   std::vector<std::string> mlirArgs;
 
+  /// Whether a schedule may have to be searched for although none is named:
+  /// something is made for GPUs, or their schedule is asked for. Headers are
+  /// the same without one. Searches with a topology would take long, and what
+  /// they find would depend on the time.
+  bool searchesUnnamed() const {
+    return schedule.empty() && topology.empty() && emit != "header" &&
+           (emit == "schedule" ? searchTarget : target).isGpu();
+  }
   /// Whether a schedule may have to be searched for.
   bool searchesSchedule() const {
-    return schedule == "auto" || schedule.ends_with("+auto");
+    return schedule == "auto" || schedule.ends_with("+auto") ||
+           searchesUnnamed();
+  }
+  /// What the schedule that is applied is called.
+  const std::string &nameOfSchedule() const {
+    return schedule.empty() ? unnamedSchedule : schedule;
   }
   /// Whether the kernels for GPUs are written, as text or compiled.
   bool emitsKernels() const {

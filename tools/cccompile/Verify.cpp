@@ -43,8 +43,7 @@ int ccn::verifyFile(const SourceFile &source, mlir::MLIRContext *context,
   if (options.verify == "prove")
     verifyOptions = verify::VerifyOptions::proof();
   verifyOptions.seed = options.seed;
-  verifyOptions.schedule =
-      options.schedule.empty() ? "default" : options.schedule;
+  verifyOptions.schedule = options.nameOfSchedule();
   switch (verify::verifySchedule(source, context, compileOptions, schedules,
                                  verifyOptions, diagnostics, report)) {
   case VerifyStatus::Same:

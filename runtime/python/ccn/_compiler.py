@@ -249,6 +249,7 @@ class Request:
                  search_time=None, machine=None, options=()):
         self.shared = mesh_options(mesh) + param_options(params)
         self.files = []
+        self.names_schedule = schedule is not None
         if schedule is not None:
             self.shared.append("--schedule=" + _word("schedule", schedule))
             self.files.append(_word("schedule", schedule))
@@ -289,16 +290,26 @@ class CompiledProgram(Program):
         self.text, self.package = source.text, package
         self._source, self._request = source, request
 
+    def _searched(self) -> list:
+        """The options for a search that nobody asked for by name, as compile() does for GPUs."""
+        request = self._request
+        if request.names_schedule or self.schedule != "auto":
+            return []
+        return ["--schedule=auto"] + request.target + request.machine
+
     @property
     def schedule_text(self) -> str:
-        """The schedule that was applied, as a transform script that compile(..., schedule=path) takes; "" if none was."""
+        """The schedule that was applied, as a file that compile(..., schedule=path) takes: a transform script (.mlir) or, if
+        a search has found it, a file of schedules (.ccn); "" if none was."""
         return self.emit("schedule") if self.schedule else ""
 
     def explain(self) -> str:
         """What each primitive of the schedule did, and what others could still do or why not."""
         request = self._request
         # Which algorithms were chosen is known after planning.
-        planned = ["--emit=plan"] + request.target + request.machine if request.machine else []
+        planned = self._searched()
+        if request.machine:
+            planned = ["--emit=plan"] + request.target + request.machine
         return run_kept(self._source, request.shared + planned + ["--explain"], request.files)[1]
 
     def verify(self, prove: bool = False, seed: int = 0) -> str:
@@ -308,7 +319,7 @@ class CompiledProgram(Program):
             raise ValueError(f"program '{self.name}': expected a schedule to verify, found none")
         options = ["--verify=" + ("prove" if prove else "run"), f"--seed={operator.index(seed)}"]
         request = self._request
-        return text(run(self._source, request.shared + request.machine + options)[0]).rstrip("\n")
+        return text(run(self._source, request.shared + (self._searched() or request.machine) + options)[0]).rstrip("\n")
 
     def emit(self, kind: str) -> Union[str, bytes]:
         """What `cccompile --emit KIND` writes: "mlir", "scheduled", "plan", "kernels", "cuda", "header", ...; bytes for
@@ -323,6 +334,10 @@ class CompiledProgram(Program):
             # Text for GPUs may also be asked of what was compiled for CPUs.
             text_of_gpu = kind in ("kernels", "cuda") and request.target == ["--target=cpu"]
             options += request.machine + ([] if text_of_gpu else request.target)
+            if text_of_gpu and not self.schedule and not request.names_schedule:
+                options.append("--schedule=none")
+        elif kind in ("schedule", "scheduled"):
+            options += self._searched()
         options.append("--emit=" + _word("kind", kind))
         # These are CUDA's compiler's, which is not part of what kept things are found by.
         is_kept = kind not in ("ptx", "cubin")
@@ -355,7 +370,8 @@ def compile(source: Union[str, os.PathLike], mesh: Optional[Mapping[str, int]] =
     mesh         sizes of axes, {"dp": 4}
     params       values of params, {"N": 1003}
     schedule     the name of one of the file's, or the path of a file of schedules (.ccn) or a transform script (.mlir);
-                 by default `default`, if there is one
+                 "auto", which is searched for; "none", as written. By default `default`, if there is one, else "auto"
+                 for GPUs and "none" for CPUs
     target       "cpu", or GPUs too: "sm_80", "sm_90a"
     program      which one, if there are several
     run_on       "cpu" or "gpu": what executes it here, as ccn.load's target

@@ -53,7 +53,7 @@ def programs_of_ways(facts):
             chosen = None if schedule == "no schedule" else schedule.removeprefix("schedule ")
             added = schedule_of(text, name, chosen, ways.split(", ") if ways else [])
             options = ["-D", f"{param}={value}", "--mesh", f"{axis}={row['ranks']}"]
-            yield name, size, way, measured, text + added, options + (["--schedule", "measured"] if added else [])
+            yield name, size, way, measured, text + added, options + ["--schedule", "measured" if added else "none"]
 
 
 def programs_of_operations(facts):
