@@ -114,6 +114,9 @@ ScheduleRequest ccn::requestForGpus(const SourceFile &source, StringRef program,
   return request;
 }
 
+/// How many operations of single ranks a search plans: some 10,000 a second.
+static constexpr double maxPlannedOps = 10'000;
+
 namespace {
 
 /// The words of a text, none of which a line may give as a name.
@@ -179,7 +182,6 @@ private:
   void addMove(const PricedMove &move);
   void explain(ProgramOp program, const SearchResult &result, uint32_t line);
   std::optional<double> price(ModuleOp module);
-  int64_t maxPriced(ProgramOp program) const;
 
   const SourceFile &source;
   const CompileOptions &options;
@@ -293,19 +295,16 @@ void Finder::explain(ProgramOp program, const SearchResult &result,
                                  name + " would take " + us(left.after)});
 }
 
-/// How many ways to run a program may be priced: to price one takes longer the
-/// more ranks and operations there are.
-int64_t Finder::maxPriced(ProgramOp program) const {
-  if (findOptions.maxPriced)
-    return *findOptions.maxPriced;
-  constexpr double most = 100, least = 10;
+/// About how many operations of single ranks are planned to price a program:
+/// those in a pipeline, for each of its chunks.
+double plannedOps(ProgramOp program) {
   MeshOp mesh = program.getMesh();
-  auto ranks = static_cast<double>(mesh ? mesh.getNumRanks() : 1),
-       ops = static_cast<double>(
-           llvm::range_size(program.getBody().front().getOperations()));
-  return static_cast<int64_t>(std::clamp(
-      most * std::min(1.0, 24 / (ranks + 16)) * std::min(1.0, 60 / ops), least,
-      most));
+  double ops = 0;
+  program.getBody().walk([&](Operation *op) {
+    auto pipeline = op->getParentOfType<OverlappedOp>();
+    ops += pipeline ? static_cast<double>(pipeline.getChunks()) : 1;
+  });
+  return ops * static_cast<double>(mesh ? mesh.getNumRanks() : 1);
 }
 
 bool Finder::keep(StringRef program) {
@@ -332,7 +331,12 @@ void Finder::find(ProgramOp program) {
   };
   for (const std::string &state : findOptions.states)
     searchOptions.states.insert(state);
-  searchOptions.maxPriced = maxPriced(program);
+  if (findOptions.maxPriced) {
+    searchOptions.maxPriced = *findOptions.maxPriced;
+  } else {
+    searchOptions.workOf = plannedOps;
+    searchOptions.maxWork = maxPlannedOps;
+  }
   searchOptions.taken = taken;
   searchOptions.maxOthers = findOptions.maxOthers;
   FailureOr<SearchResult> result = searchSchedule(*module, searchOptions);

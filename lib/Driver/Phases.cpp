@@ -342,7 +342,8 @@ void ccn::addPhasePasses(Phase phase, const CompileOptions &options,
     after.addNestedPass<plan::PlanOp>(plan::createConnectSegments());
     after.addNestedPass<plan::PlanOp>(plan::createJoinLoops());
     after.addPass(plan::createPlaceBuffers());
-    after.addPass(plan::createVerifyPlans());
+    if (options.verifiesPasses)
+      after.addPass(plan::createVerifyPlans());
     break;
   }
 }

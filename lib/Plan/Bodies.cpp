@@ -14,7 +14,44 @@ using namespace mlir;
 using namespace ccn;
 using namespace ccn::plan;
 
+/// The same for specs of which the same body is made. Only of use in this
+/// process.
+static std::string keyOf(const BodySpec &spec) {
+  std::string key;
+  auto add = [&](auto bytes) {
+    key.append(reinterpret_cast<const char *>(&bytes), sizeof(bytes));
+  };
+  auto addAll = [&](ArrayRef<BodyOperand> operands) {
+    add(operands.size());
+    for (const BodyOperand &operand : operands)
+      add(operand.number * 2 + (operand.isArgument ? 1 : 0));
+  };
+  add(spec.arguments.size());
+  for (Type type : spec.arguments)
+    add(type.getAsOpaquePointer());
+  add(spec.positions);
+  add(spec.steps.size());
+  for (const BodyStep &step : spec.steps) {
+    add(step.op->getName().getAsOpaquePointer());
+    // Bodies name the line on which they fail.
+    add(step.op->getLoc().getAsOpaquePointer());
+    add(step.op->getPropertiesAsAttribute().getAsOpaquePointer());
+    add(step.op->getDiscardableAttrDictionary().getAsOpaquePointer());
+    for (Type type : step.op->getOperandTypes())
+      add(type.getAsOpaquePointer());
+    for (Type type : step.op->getResultTypes())
+      add(type.getAsOpaquePointer());
+    addAll(step.operands);
+    add(step.position);
+  }
+  addAll(spec.results);
+  return key;
+}
+
 FailureOr<func::FuncOp> BodyMaker::make(const BodySpec &spec, Location loc) {
+  std::string key = keyOf(spec);
+  if (auto made = bySpec.find(key); made != bySpec.end())
+    return made->second;
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   SmallVector<Type> arguments;
   for (Type element : spec.arguments)
@@ -58,7 +95,7 @@ FailureOr<func::FuncOp> BodyMaker::make(const BodySpec &spec, Location loc) {
       builder.getFunctionType(arguments, ValueRange(results).getTypes()));
   if (!failures.empty())
     body->setAttr(kFailuresAttr, builder.getArrayAttr(failures));
-  return share(body);
+  return bySpec[key] = share(body);
 }
 
 func::FuncOp BodyMaker::makeZero(Type element) {

@@ -57,7 +57,9 @@ private:
   mlir::func::FuncOp share(mlir::func::FuncOp body);
 
   mlir::ModuleOp module;
-  llvm::StringMap<mlir::func::FuncOp> known;
+  /// By their text, and by what they were made of: most bodies are made once
+  /// for each rank and chunk.
+  llvm::StringMap<mlir::func::FuncOp> known, bySpec;
 };
 
 } // namespace ccn::plan

@@ -16,6 +16,13 @@ using namespace ccn::search;
 /// Less than this is no gain.
 static constexpr double minGain = 0.002;
 
+/// How many programs are priced at least, however much work that is, to find
+/// moves, and how many are tried to find numbers.
+static constexpr int64_t minSearched = 8, minTuned = 4;
+
+/// To make a move takes about this share of the work to price the program.
+static constexpr double workOfMoving = 1.0 / 128;
+
 namespace {
 
 ProgramOp programOf(ModuleOp module) {
@@ -133,10 +140,11 @@ public:
   FailureOr<SearchResult> run();
 
 private:
-  std::optional<double> price(ModuleOp changed) {
-    ++result.priced;
-    return options.price(changed);
-  }
+  /// The price of a program, which is computed once for equal ones.
+  std::optional<double> price(ModuleOp changed);
+  /// Applies some lines; false if one is refused, of which those before it are
+  /// applied.
+  bool applyLines(ModuleOp changed, const Move &lines);
   /// A copy after some lines; null if one is refused.
   OwningOpRef<ModuleOp> applied(ModuleOp from, const Move &lines);
   /// A copy after those of joined moves that are not refused, of which `lines`
@@ -169,30 +177,54 @@ private:
   /// What is not priced yet, by price and number.
   std::set<std::pair<double, size_t>> open;
   llvm::StringSet<> seen;
+  /// By fingerprint; none of what cannot be priced.
+  llvm::StringMap<std::optional<double>> prices;
+  /// What was done so far (see SearchOptions).
+  double work = 0;
   size_t best = 0;
   /// Schedules with other choices and numbers than what was found.
   std::vector<OtherSchedule> tuned;
 };
 
+std::optional<double> Searcher::price(ModuleOp changed) {
+  auto [known, isNew] =
+      prices.try_emplace(Fingerprint(programOf(changed)).take());
+  if (isNew) {
+    ++result.priced;
+    work += options.workOf(programOf(changed));
+    known->second = options.price(changed);
+  }
+  return known->second;
+}
+
+bool Searcher::applyLines(ModuleOp changed, const Move &lines) {
+  ProgramOp program = programOf(changed);
+  return llvm::all_of(lines, [&](const Line &line) {
+    return succeeded(search::apply(
+        line, program, [&] { return emitError(program.getLoc()); }));
+  });
+}
+
 OwningOpRef<ModuleOp> Searcher::applied(ModuleOp from, const Move &lines) {
   OwningOpRef<ModuleOp> copy(from.clone());
-  ProgramOp program = programOf(*copy);
-  for (const Line &line : lines)
-    if (failed(search::apply(line, program,
-                             [&] { return emitError(program.getLoc()); })))
-      return {};
+  if (!applyLines(*copy, lines))
+    return {};
   return copy;
 }
 
 OwningOpRef<ModuleOp> Searcher::applied(ModuleOp from, const JoinedMoves &moves,
                                         Move &lines) {
-  OwningOpRef<ModuleOp> changed;
+  OwningOpRef<ModuleOp> changed(from.clone());
   size_t accepted = 0;
   for (const Move &move : moves)
-    if (OwningOpRef<ModuleOp> next = applied(changed ? *changed : from, move)) {
-      changed = std::move(next);
+    if (applyLines(*changed, move)) {
       llvm::append_range(lines, move);
       ++accepted;
+    } else if (moves.size() > 1 && move.size() > 1) {
+      // Some of its lines were applied.
+      changed = applied(from, lines);
+      if (!changed)
+        return {};
     }
   if (accepted < std::min<size_t>(2, moves.size()))
     return {};
@@ -220,9 +252,11 @@ void Searcher::expand(size_t index) {
     llvm::append_range(moves, finder.findOrders());
     llvm::append_range(moves, finder.findOrderedBuckets());
   }
+  double workOfMove = options.workOf(before) * workOfMoving;
   for (const JoinedMoves &joined : joinEqualMoves(moves, before, taken)) {
     State next;
     Move move;
+    work += workOfMove;
     next.module = applied(*states[index].module, joined, move);
     if (!next.module) {
       ++result.refused;
@@ -308,10 +342,13 @@ void Searcher::collect() {
 /// `below` then. If `isKept`, they may be one of the others.
 bool Searcher::takesPlace(std::vector<PricedMove> moves, double below,
                           bool isKept) {
-  OwningOpRef<ModuleOp> changed = replayed(moves);
+  Move lines = linesOf(moves);
+  work += options.workOf(programOf(module)) * workOfMoving *
+          static_cast<double>(lines.size());
+  OwningOpRef<ModuleOp> changed = applied(module, lines);
   std::optional<double> us = changed ? price(*changed) : std::nullopt;
   if (us && isKept)
-    tuned.push_back({linesOf(moves), *us});
+    tuned.push_back({std::move(lines), *us});
   if (!us || *us >= below)
     return false;
   result.found = *us;
@@ -324,16 +361,20 @@ void Searcher::tune() {
   // The sizes at which algorithms and protocols change have been measured:
   // where a prediction is no clear gain, they know better.
   constexpr double minGainOfChoice = 0.05;
-  // Of large programs, as much again as was priced before would be too much.
-  constexpr int64_t atLeast = 10;
-  int64_t last = result.priced + std::max(atLeast, options.maxPriced / 3);
+  // A third of what was done before, at most.
+  int64_t tried = 0, maxTried = std::max(minTuned, options.maxPriced / 3);
+  double maxWork = work + options.maxWork / 3;
+  auto isDone = [&] {
+    return tried >= maxTried || (tried >= minTuned && work >= maxWork);
+  };
   for (size_t i = 0; i < result.moves.size(); ++i)
     for (size_t k = 0; k < result.moves[i].lines.size(); ++k)
       for (int64_t number : optionsOf(result.moves[i].lines[k])) {
-        if (result.priced >= last)
+        if (isDone())
           break;
         std::vector<PricedMove> moves = result.moves;
         moves[i].lines[k].number = number;
+        ++tried;
         takesPlace(std::move(moves), result.found * (1 - minGain), true);
       }
   OwningOpRef<ModuleOp> found = replayed(result.moves);
@@ -348,7 +389,9 @@ void Searcher::tune() {
   for (const JoinedMoves &joined :
        joinEqualMoves(choices, programOf(*found), options.taken)) {
     Move move;
-    if (result.priced >= last || !applied(*found, joined, move))
+    if (isDone())
+      break;
+    if (!applied(*found, joined, move))
       continue;
     std::string target = isOrder(move) ? "" : move.front().targets.front();
     double gain = isOrder(move) ? minGain : minGainOfChoice;
@@ -358,6 +401,7 @@ void Searcher::tune() {
       moves[other->second].lines = move;
     else
       moves.push_back({move});
+    ++tried;
     if (takesPlace(std::move(moves), result.found * (1 - gain), true))
       chosen.try_emplace(target, result.moves.size() - 1);
   }
@@ -428,7 +472,8 @@ FailureOr<SearchResult> Searcher::run() {
   first.isPriced = true;
   states.push_back(std::move(first));
   expand(0);
-  while (!open.empty() && result.priced < options.maxPriced) {
+  while (!open.empty() && result.priced < options.maxPriced &&
+         (result.priced < minSearched || work < options.maxWork)) {
     size_t index = open.begin()->second;
     open.erase(open.begin());
     visit(index);

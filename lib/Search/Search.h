@@ -10,6 +10,7 @@
 #include "lib/Search/FindMoves.h"
 
 #include <functional>
+#include <limits>
 #include <optional>
 
 namespace ccn::search {
@@ -28,6 +29,11 @@ struct SearchOptions {
   llvm::StringSet<> states;
   /// How many programs are priced at most, but for a few in the end.
   int64_t maxPriced = 100;
+  /// How much work it is to price a program, in any unit, and how much is done
+  /// at most, but for a few programs that are priced in any case. Counted
+  /// rather than measured, so that the result is the same in every run.
+  std::function<double(ProgramOp)> workOf = [](ProgramOp) { return 1.0; };
+  double maxWork = std::numeric_limits<double>::infinity();
   /// A move may cost so many times what the program took before it, or before
   /// any earlier move, for the sake of moves that come after it.
   double relaxed = 1.3;

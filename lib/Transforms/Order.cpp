@@ -19,17 +19,15 @@ namespace ccn {
 #include "lib/Transforms/Passes.h.inc"
 } // namespace ccn
 
-/// Whether `op` depends on `source`, directly or through other operations.
-static bool isMadeFrom(Operation *op, Operation *source) {
+/// Adds an operation, and all that it depends on directly or through other
+/// operations of its block.
+static void addMakers(Operation *op, llvm::DenseSet<Operation *> &makers) {
   Block *block = op->getBlock();
   SmallVector<Operation *> open = {op};
-  llvm::DenseSet<Operation *> seen;
   while (!open.empty()) {
     Operation *next = open.pop_back_val();
-    if (!seen.insert(next).second)
+    if (!makers.insert(next).second)
       continue;
-    if (next == source)
-      return true;
     next->walk([&](Operation *inner) {
       for (Value operand : inner->getOperands())
         if (Operation *definer = operand.getDefiningOp())
@@ -37,12 +35,12 @@ static bool isMadeFrom(Operation *op, Operation *source) {
             open.push_back(top);
     });
   }
-  return false;
 }
 
 LogicalResult ccn::order(RewriterBase &rewriter, ArrayRef<OpSet> values,
                          EmitRefusal emit) {
   OpSet ops;
+  llvm::DenseSet<Operation *> makers;
   for (const OpSet &value : values) {
     // order_c1
     Operation *op = findCommunicating(value);
@@ -53,10 +51,10 @@ LogicalResult ccn::order(RewriterBase &rewriter, ArrayRef<OpSet> values,
                     "communicates, that is not named twice",
                     value.empty() ? nullptr : value.back());
     // order_c2
-    for (Operation *earlier : ops)
-      if (isMadeFrom(earlier, op))
-        return refuse(emit, "order_c2",
-                      "expected no collective before what it is made from", op);
+    if (makers.contains(op))
+      return refuse(emit, "order_c2",
+                    "expected no collective before what it is made from", op);
+    addMakers(op, makers);
     ops.push_back(op);
   }
   // Goes from the last to the first: of two collectives that move to the same

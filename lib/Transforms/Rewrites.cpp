@@ -82,9 +82,13 @@ NamedOps ccn::findAllNames(ProgramOp program) {
 
 SmallVector<OpSet> ccn::findAllByName(ProgramOp program,
                                       ArrayRef<std::string> names) {
-  return llvm::map_to_vector(names, [&](const std::string &name) {
-    return findByName(program, name);
-  });
+  if (names.empty())
+    return {};
+  if (names.size() == 1)
+    return {findByName(program, names.front())};
+  const NamedOps found = findAllNames(program);
+  return llvm::map_to_vector(
+      names, [&](const std::string &name) { return found.lookup(name); });
 }
 
 void ccn::addTag(ArrayRef<Operation *> ops, StringRef name) {
