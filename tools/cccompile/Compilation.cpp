@@ -51,11 +51,10 @@ int exitCode(CompileStatus status) {
 
 /// The first error.
 llvm::StringRef messageOf(const Diagnostics &diagnostics) {
-  llvm::StringRef message = "no reason is known";
-  for (const Diagnostic *diagnostic : llvm::reverse(diagnostics.getSorted()))
+  for (const Diagnostic *diagnostic : diagnostics.getSorted())
     if (diagnostic->severity == Severity::Error)
-      message = diagnostic->message;
-  return message;
+      return diagnostic->message;
+  return "no reason is known";
 }
 
 /// Compiles; the exit code if that fails, else 0.
