@@ -17,6 +17,7 @@
 #include "lib/Verify/BoundPlans.h"
 #include "lib/Verify/Prove.h"
 #include "test/common/PlanTeam.h"
+#include "tools/cccompile/Predict.h"
 
 #include "mlir/IR/Verifier.h"
 #include "llvm/Support/Regex.h"
@@ -160,26 +161,28 @@ Outcome Session::apply(const std::string &line) {
   return outcome;
 }
 
-std::vector<std::string> Session::findLines(uint64_t seed, std::string &wrong) {
+std::vector<std::string> Session::findLines(uint64_t seed, bool isPredicted,
+                                            std::string &wrong) {
   SourceFile source("random.ccn", program.text());
   Diagnostics diagnostics;
   CompileOptions options;
   options.unscheduled = program.lines.empty();
   if (!options.unscheduled)
     options.lower.schedule = "t";
-  FindOptions find;
   Random random(seed);
-  find.machine = "a machine whose times are drawn";
-  find.rates = *loadMachineFile("h200")->rates;
+  // As GPUs have it where no schedule is named.
+  FindOptions find =
+      *predictingSearch({}, Target::anyGpu(), Machine(), diagnostics);
   find.maxPriced = 20;
   for (unsigned i = 0; i < current().getNumArguments(); ++i)
     if (current().isInout(i))
       find.states.push_back(current().getArgName(i).str());
-  find.price = [&](mlir::ModuleOp, llvm::StringRef) -> Result<double> {
-    if (random.chance(0.02))
-      return ccn::error("it cannot run so");
-    return static_cast<double>(random.between(100, 200));
-  };
+  if (!isPredicted)
+    find.price = [&](mlir::ModuleOp, llvm::StringRef) -> Result<double> {
+      if (random.chance(0.02))
+        return ccn::error("it cannot run so");
+      return static_cast<double>(random.between(100, 200));
+    };
   FoundSchedules found;
   if (findSchedule(source, &context, options, find, diagnostics, found) !=
       CompileStatus::Done) {

@@ -52,10 +52,11 @@ public:
   const Program &getProgram() const { return program; }
 
   Outcome apply(const std::string &line);
-  /// Lines that a search finds after those that were accepted. Times are drawn
-  /// from `seed`, so that it finds what nobody would write. None if it fails,
-  /// and then `wrong` says why.
-  std::vector<std::string> findLines(uint64_t seed, std::string &wrong);
+  /// Lines that a search finds after those that were accepted, by predicted
+  /// times of GPUs or by times that are drawn from `seed`, so that it finds
+  /// what nobody would write. None if it fails, and then `wrong` says why.
+  std::vector<std::string> findLines(uint64_t seed, bool isPredicted,
+                                     std::string &wrong);
   /// Compares the program with what it was without the schedule; empty, or how
   /// they differ.
   std::string compare(const Depth &depth, uint64_t seed);

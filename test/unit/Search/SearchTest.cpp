@@ -365,6 +365,31 @@ TEST_F(SearchTest, KeepsToItsBudget) {
   }
 }
 
+TEST_F(SearchTest, KeepsToItsWork) {
+  mlir::OwningOpRef<mlir::ModuleOp> module = compileText(adam);
+  int64_t all = 0;
+  for (double most : {1e9, 60.0, 20.0, 0.0}) {
+    SearchOptions options = byLaunches();
+    options.relaxed = 100;
+    options.workOf = [](ProgramOp) { return 2.0; };
+    options.maxWork = most;
+    mlir::FailureOr<SearchResult> result = searchSchedule(*module, options);
+    ASSERT_TRUE(mlir::succeeded(result));
+    if (most == 1e9)
+      all = result->priced;
+    // Eight to find moves and four to tune them in any case; then lines are
+    // taken back and accounted for.
+    auto lines = static_cast<int64_t>(2 * result->moves.size());
+    EXPECT_LE(result->priced, std::max(8.0, most / 2 + 1) +
+                                  std::max(4.0, most / 6 + 1) +
+                                  static_cast<double>(lines));
+    if (most < 1e9)
+      EXPECT_LT(result->priced, all);
+    // What is worth most is found first.
+    EXPECT_LT(result->found, result->plain);
+  }
+}
+
 /// A program with a split takes longer, and less again once it is fused.
 std::optional<double> costsAtFirst(ProgramOp program, double split) {
   bool isSplit = false, isFused = false;
