@@ -27,8 +27,10 @@ Bound TaskTimes::bound() const {
 
 namespace {
 
-/// Times that differ by less are the same.
-constexpr double moment = 1e-9;
+/// Times that differ by less are the same, and so are slowdowns.
+constexpr double least = 1e-9;
+/// Of large times, a double tells fewer apart.
+constexpr double leastOfTime = 1e-12;
 
 /// A task that has begun.
 struct Running {
@@ -61,6 +63,8 @@ private:
   double next() const;
   void pass(double to);
 
+  /// Less than this is no time.
+  double moment() const { return std::max(least, now * leastOfTime); }
   const Step *stepOf(const Running &running) const {
     const std::vector<Step> &steps = tasks[running.task].steps;
     return running.step < steps.size() ? &steps[running.step] : nullptr;
@@ -155,12 +159,12 @@ bool Simulator::advance(Running &running) {
       running.until = now + step->us;
     }
     if (running.phase == Running::Passes) {
-      if (running.until > now + moment)
+      if (running.until > now + moment())
         return hasMoved;
       count(running, step->bound, step->us);
       work(running, *step);
     }
-    if (running.alone > moment && running.left * running.alone > moment)
+    if (running.alone > moment() && running.left * running.alone > moment())
       return hasMoved;
     for (int event : step->signals)
       signalled[static_cast<size_t>(event)] = 1;
@@ -187,7 +191,7 @@ void Simulator::share() {
     each.slowdown = 1;
     for (const Demand &demand : step.demands)
       if (double load = loads[static_cast<size_t>(demand.resource)];
-          demand.us > 0 && load > each.slowdown + moment) {
+          demand.us > 0 && load > each.slowdown + least) {
         each.slowdown = load;
         each.bound = demand.bound;
       }

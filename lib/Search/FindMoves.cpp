@@ -48,6 +48,7 @@ std::vector<Move> MoveFinder::find() {
         Filter{false, true, true}, Filter{false, false, true},
         Filter{true, false, false}, Filter{false, false, false}})
     fuses(filter, tried);
+  recomputes();
   overlaps();
   buckets();
   return std::move(moves);
@@ -406,6 +407,63 @@ void MoveFinder::fuses(const Filter &filter,
     add(this->named(
         {.primitive = Primitive::Fuse, .targets = namesOf(set, allowed)},
         {"kernel"}));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Recompute
+//===----------------------------------------------------------------------===//
+
+llvm::SetVector<Operation *> MoveFinder::usersOf(const Named &named) {
+  llvm::SetVector<Operation *> users;
+  for (Operation *op : named.ops)
+    for (Operation *user : op->getUsers())
+      if (user->getBlock() != block || isa<UpdateOp>(user) ||
+          user->hasTrait<OpTrait::IsTerminator>())
+        return {};
+      else if (!llvm::is_contained(named.ops, user))
+        users.insert(user);
+  return users;
+}
+
+void MoveFinder::recomputes() {
+  const Filter elements = {false, false, false};
+  for (const Named &value : names) {
+    if (!value.isOpen || !llvm::all_of(value.ops, [&](Operation *op) {
+          return elements.allows(op);
+        }))
+      continue;
+    const llvm::SetVector<Operation *> users = usersOf(value);
+    // The value and some of those that use it.
+    auto withUsers = [&](auto isWanted) {
+      llvm::SetVector<Operation *> ops(value.ops.begin(), value.ops.end());
+      for (Operation *user : users)
+        if (isWanted(user))
+          ops.insert(user);
+      return ops;
+    };
+    if (users.size() < 2 ||
+        canFuse(withUsers([](Operation *) { return true; }).getArrayRef()))
+      continue;
+    for (const Named &user : names) {
+      if (!user.isOpen || llvm::none_of(user.ops, [&](Operation *op) {
+            return users.contains(op);
+          }))
+        continue;
+      // What others need in memory is there anyway.
+      if (!canFuse(withUsers([&](Operation *op) {
+                     return !llvm::is_contained(user.ops, op);
+                   }).getArrayRef()))
+        continue;
+      Line again = named({.primitive = Primitive::Recompute,
+                          .targets = {value.name},
+                          .names = {user.name}},
+                         {"again"});
+      Line kernel = named({.primitive = Primitive::Fuse,
+                           .targets = {again.results.front(), user.name}},
+                          {"kernel"});
+      moves.push_back({std::move(again), std::move(kernel)});
+    }
   }
 }
 

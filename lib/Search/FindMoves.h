@@ -24,6 +24,9 @@ using Move = std::vector<Line>;
 /// - `slice_state` each of `states` of which slices are stored;
 /// - `fuse` the largest sets of values that one kernel can compute, of any
 ///   operations, or without collectives, products or reductions;
+/// - `recompute` what is computed element by element at one of the values that
+///   use it, if one kernel can compute it with the others but not with all, and
+///   `fuse` both;
 /// - `overlap` chains of up to four values of which one communicates;
 /// - `bucket` all collectives of one kind.
 ///
@@ -77,6 +80,9 @@ private:
   bool addTo(OpSet &set, const Named &named, const std::vector<bool> &allowed);
   std::vector<std::string> namesOf(mlir::ArrayRef<mlir::Operation *> set,
                                    const std::vector<bool> &allowed) const;
+  void recomputes();
+  /// What uses a value; none if it is stored, returned or used in a region.
+  llvm::SetVector<mlir::Operation *> usersOf(const Named &named);
   void overlaps();
   void buckets();
   /// The names without those whose operations come before those of others.

@@ -19,6 +19,8 @@ static StringRef nameOf(Primitive primitive) {
     return "slice_state";
   case Primitive::Fuse:
     return "fuse";
+  case Primitive::Recompute:
+    return "recompute";
   case Primitive::Overlap:
     return "overlap";
   case Primitive::Algorithm:
@@ -47,6 +49,9 @@ std::string Line::text() const {
     break;
   case Primitive::Reorder:
     line += " after " + llvm::join(names, ", ");
+    break;
+  case Primitive::Recompute:
+    line += " at " + llvm::join(names, ", ");
     break;
   case Primitive::Overlap:
     line += " chunks " + std::to_string(number);
@@ -109,6 +114,12 @@ rewrite(const Line &line, ProgramOp program, EmitRefusal emit) {
     for (const OpSet &target : targets)
       llvm::append_range(ops, target);
     return single(fuse(rewriter, ops, emit));
+  }
+  case Primitive::Recompute: {
+    FailureOr<OpSet> again = recompute(rewriter, targets.front(), names, emit);
+    if (failed(again))
+      return failure();
+    return SmallVector<OpSet>{*again};
   }
   case Primitive::Overlap:
     return single(overlap(rewriter, targets, line.number, emit));

@@ -22,6 +22,7 @@ struct Line {
     Reorder,
     SliceState,
     Fuse,
+    Recompute,
     Overlap,
     Algorithm,
     Protocol,
@@ -31,7 +32,7 @@ struct Line {
 
   Primitive primitive;
   std::vector<std::string> targets = {};
-  /// After `after`.
+  /// After `after` or `at`.
   std::vector<std::string> names = {};
   /// The names of what the line makes; all or none of them.
   std::vector<std::string> results = {};

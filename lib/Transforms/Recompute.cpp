@@ -13,10 +13,9 @@
 using namespace mlir;
 using namespace ccn;
 
-/// The schedule operation documents the conditions.
-static FailureOr<OpSet> recompute(RewriterBase &rewriter,
-                                  ArrayRef<Operation *> value,
-                                  ArrayRef<OpSet> users, EmitRefusal emit) {
+FailureOr<OpSet> ccn::recompute(RewriterBase &rewriter,
+                                ArrayRef<Operation *> value,
+                                ArrayRef<OpSet> users, EmitRefusal emit) {
   auto isOfValue = [&](Operation *op) { return llvm::is_contained(value, op); };
   // recompute_c1
   const char *unfit = "expected a value that is computed outside of regions, "

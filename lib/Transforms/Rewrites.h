@@ -128,6 +128,12 @@ mlir::FailureOr<FusedOp> fuse(mlir::RewriterBase &rewriter,
 mlir::LogicalResult checkFuse(llvm::ArrayRef<mlir::Operation *> ops,
                               EmitRefusal emit);
 
+/// Computes a value again for some values that use it. Gives the operations
+/// that do so. ScheduleRecomputeOp has the conditions.
+mlir::FailureOr<OpSet> recompute(mlir::RewriterBase &rewriter,
+                                 llvm::ArrayRef<mlir::Operation *> value,
+                                 llvm::ArrayRef<OpSet> users, EmitRefusal emit);
+
 /// The number of chunks of an overlap that does not specify it: enough to hide
 /// all but a quarter of the shorter side.
 inline constexpr int64_t defaultChunks = 4;

@@ -16,6 +16,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 using namespace ccn;
 using namespace ccn::codegen;
@@ -80,9 +81,13 @@ private:
   bool isInput(const BufferKey &buffer, const BufferKey &argument) const;
   bool isOutput(const BufferKey &buffer, const BufferKey &argument);
   void replace(const BufferKey &buffer, const BufferKey &argument);
+  void replaceIn(int rank, size_t launch, int buffer, int argument);
 
   Plan &plan;
   std::map<std::pair<int, int>, std::vector<BufferAccess>> byBuffer;
+  /// The launches of a rank that name a buffer, even if they access nothing.
+  std::map<std::pair<int, int>, std::set<size_t>> launchesOf;
+  /// Of the plan as it is; made when it is needed.
   std::optional<PartOrder> order;
   /// Buffers of the first rank with slots, into which other ranks put what it
   /// combines.
@@ -95,9 +100,10 @@ void Sharer::addPart(int rank, size_t launch, size_t number) {
   const auto *copy = std::get_if<CopyPart>(&part);
   const auto *rows = std::get_if<RowsPart>(&part);
   forEachAccess(part, plan.groups, [&](const PartAccess<const View> &access) {
+    const View &view = access.view;
+    launchesOf[{rank, view.buffer}].insert(launch);
     if (access.extent == 0)
       return;
-    const View &view = access.view;
     BufferAccess found;
     found.place = {rank, launch, number};
     found.writes = access.writes;
@@ -125,8 +131,6 @@ void Sharer::findSlots() {
 }
 
 void Sharer::gather() {
-  byBuffer.clear();
-  order.emplace(plan);
   for (auto [rank, own] : llvm::enumerate(plan.ranks))
     for (auto [l, launch] : llvm::enumerate(own.launches))
       for (size_t part = 0; part < launch.parts.size(); ++part)
@@ -230,7 +234,11 @@ bool Sharer::isOutput(const BufferKey &buffer, const BufferKey &argument) {
         bool isSame = write.loop && write.loop == read.loop &&
                       write.view->offset == read.view->offset &&
                       write.view->strides == read.view->strides;
-        if (!isSame && !order->isBefore(read.place, write.place))
+        if (isSame)
+          continue;
+        if (!order)
+          order.emplace(plan);
+        if (!order->isBefore(read.place, write.place))
           return false;
       }
     }
@@ -238,26 +246,39 @@ bool Sharer::isOutput(const BufferKey &buffer, const BufferKey &argument) {
   return true;
 }
 
+/// Replaces a buffer in a launch of a rank, and lists its accesses anew.
+void Sharer::replaceIn(int rank, size_t number, int buffer, int argument) {
+  Launch &launch = plan.ranks[static_cast<size_t>(rank)].launches[number];
+  std::set<int> accessed;
+  for (Part &part : launch.parts)
+    forEachAccess(part, plan.groups, [&](const PartAccess<View> &access) {
+      accessed.insert(access.view.buffer);
+      if (access.view.buffer == buffer)
+        access.view.buffer = argument;
+    });
+  for (int each : accessed)
+    llvm::erase_if(byBuffer[{rank, each}], [&](const BufferAccess &access) {
+      return access.place.launch == number;
+    });
+  // Removes what are now copies to themselves.
+  llvm::erase_if(launch.parts, [&](const Part &any) {
+    const auto *copy = std::get_if<CopyPart>(&any);
+    return copy && copy->from.buffer == argument &&
+           copy->to.buffer == argument && copy->from.rank < 0 &&
+           copy->to.rank < 0 && copy->from.offset == copy->to.offset &&
+           copy->from.strides == copy->to.strides;
+  });
+  for (size_t part = 0; part < launch.parts.size(); ++part)
+    addPart(rank, number, part);
+}
+
 void Sharer::replace(const BufferKey &buffer, const BufferKey &argument) {
-  for (auto [r, rank] : llvm::enumerate(plan.ranks)) {
-    for (Launch &launch : rank.launches) {
-      for (Part &part : launch.parts)
-        forEachAccess(part, plan.groups,
-                      [&, r = r](const PartAccess<View> &access) {
-                        if (access.view.buffer == buffer[r])
-                          access.view.buffer = argument[r];
-                      });
-      // Removes what are now copies to themselves.
-      llvm::erase_if(launch.parts, [&, r = r](const Part &any) {
-        const auto *copy = std::get_if<CopyPart>(&any);
-        return copy && copy->from.buffer == argument[r] &&
-               copy->to.buffer == argument[r] && copy->from.rank < 0 &&
-               copy->to.rank < 0 && copy->from.offset == copy->to.offset &&
-               copy->from.strides == copy->to.strides;
-      });
-    }
+  for (int rank = 0; rank < static_cast<int>(buffer.size()); ++rank) {
+    auto r = static_cast<size_t>(rank);
+    for (size_t launch : std::exchange(launchesOf[{rank, buffer[r]}], {}))
+      replaceIn(rank, launch, buffer[r], argument[r]);
   }
-  gather();
+  order.reset();
 }
 
 std::vector<int> Sharer::run() {

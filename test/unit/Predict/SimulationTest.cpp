@@ -52,6 +52,15 @@ TEST(Simulation, RanksWaitForEachOther) {
   EXPECT_EQ(times[0].bound(), Bound::OtherRank);
 }
 
+TEST(Simulation, LargeTimesEnd) {
+  // A double tells no nanosecond apart of so many.
+  for (double us : {3e6, 4e7, 5e9, 7e12}) {
+    auto times = simulate({{0, {}, {work(0, us), work(0, us / 3)}},
+                           {1, {}, {latency(us / 7), work(0, us / 9)}}});
+    EXPECT_NEAR(times[0].end, us * (1 + 1.0 / 3 + 1.0 / 9), us * 1e-9);
+  }
+}
+
 TEST(Simulation, WhatNeverComesIsSaid) {
   auto times = simulate({{0, {}, {{.awaits = {0}}}},
                          {0, {}, {latency(1)}},
