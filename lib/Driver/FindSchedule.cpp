@@ -115,7 +115,7 @@ ScheduleRequest ccn::requestForGpus(const SourceFile &source, StringRef program,
 }
 
 /// How many operations of single ranks a search plans: some 10,000 a second.
-static constexpr double maxPlannedOps = 10'000;
+static constexpr double maxPlannedOps = 20'000;
 
 namespace {
 
