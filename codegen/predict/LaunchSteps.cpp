@@ -475,18 +475,18 @@ void LaunchSteps::addLaunch(const Launch &own, const KernelPlan &kernel) {
     work = kernel.preferred->parts.front().plan->wholeWork();
   if (!work)
     return addKernel(kernel);
-  CacheModel before = cache;
+  cache.begin();
   addKernel(kernel);
-  std::vector<Step> others = std::move(steps);
-  Cost otherTotal = std::move(total);
-  CacheModel after = std::exchange(cache, std::move(before));
+  double us = aloneUs(steps);
+  cache.takeBack();
   begin(own);
+  cache.begin();
   addWhole(*kernel.preferred, *work);
-  if (aloneUs(steps) <= aloneUs(others))
-    return;
-  steps = std::move(others);
-  total = std::move(otherTotal);
-  cache = std::move(after);
+  if (aloneUs(steps) <= us)
+    return cache.keep();
+  cache.takeBack();
+  begin(own);
+  addKernel(kernel);
 }
 
 std::vector<Step> LaunchSteps::of(size_t number, Cost &cost) {

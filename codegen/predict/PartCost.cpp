@@ -52,10 +52,32 @@ double CacheModel::touch(std::tuple<int, int64_t, int> key, int64_t begin,
       double since = all - found->second;
       held += each * std::clamp(1.5 - since / bytes, 0.0, 1.0);
     }
+    if (canTakeBack)
+      before.emplace_back(found, isNew ? -1 : found->second);
     all += each;
     found->second = all;
   }
   return held;
+}
+
+void CacheModel::begin() {
+  canTakeBack = true;
+  allBefore = all;
+}
+
+void CacheModel::keep() {
+  canTakeBack = false;
+  before.clear();
+}
+
+void CacheModel::takeBack() {
+  for (auto [page, had] : llvm::reverse(before))
+    if (had < 0)
+      pages.erase(page);
+    else
+      page->second = had;
+  all = allBefore;
+  keep();
 }
 
 /// How many instructions a scalar operation of a body takes, about.

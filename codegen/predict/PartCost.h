@@ -57,12 +57,25 @@ public:
   double touch(std::tuple<int, int64_t, int> key, int64_t begin, int64_t end,
                double touched);
 
+  /// From now on, until one of the others is called, what is touched can be
+  /// taken back.
+  void begin();
+  void keep();
+  void takeBack();
+
 private:
+  using Pages = std::map<std::tuple<int, int64_t, int, int64_t>, double>;
+
   double bytes;
   /// All bytes that were touched so far; and how many those were after a page
   /// was touched last.
   double all = 0;
-  std::map<std::tuple<int, int64_t, int, int64_t>, double> pages;
+  Pages pages;
+  /// What can be taken back: pages, with what they had, or less than 0 if they
+  /// are new.
+  bool canTakeBack = false;
+  double allBefore = 0;
+  std::vector<std::pair<Pages::iterator, double>> before;
 };
 
 /// Counts the costs of a rank's parts.

@@ -114,7 +114,7 @@ ScheduleRequest ccn::requestForGpus(const SourceFile &source, StringRef program,
   return request;
 }
 
-/// How many operations of single ranks a search plans: some 10,000 a second.
+/// How many operations of single ranks a search plans: some 25,000 a second.
 static constexpr double maxPlannedOps = 20'000;
 
 namespace {

@@ -38,6 +38,30 @@ TEST(CacheModel, LosesWhatWasTouchedLongAgo) {
   EXPECT_DOUBLE_EQ(touch(cache, 0, 4), 0);
 }
 
+TEST(CacheModel, TakesBackWhatWasTouched) {
+  CacheModel cache(16 * mega), same(16 * mega);
+  for (CacheModel *each : {&cache, &same}) {
+    touch(*each, 0, 4);
+    touch(*each, 1, 8);
+  }
+  cache.begin();
+  // What it had, what is new, and both again.
+  for (int memory : {0, 2, 0, 2, 1})
+    touch(cache, memory, 6);
+  cache.takeBack();
+  EXPECT_DOUBLE_EQ(touch(cache, 2, 4), touch(same, 2, 4));
+  EXPECT_DOUBLE_EQ(touch(cache, 0, 4), touch(same, 0, 4));
+  EXPECT_DOUBLE_EQ(touch(cache, 1, 8), touch(same, 1, 8));
+  // What is kept stays.
+  cache.begin();
+  touch(cache, 3, 6);
+  cache.keep();
+  touch(same, 3, 6);
+  EXPECT_DOUBLE_EQ(touch(cache, 3, 6), 1);
+  EXPECT_DOUBLE_EQ(touch(same, 3, 6), 1);
+  EXPECT_DOUBLE_EQ(touch(cache, 0, 4), touch(same, 0, 4));
+}
+
 TEST(CacheModel, DoesNotHoldWhatDoesNotFit) {
   CacheModel cache(16 * mega);
   for (int time = 0; time < 3; ++time)
