@@ -21,7 +21,7 @@ static constexpr double minGain = 0.002;
 static constexpr int64_t minSearched = 8, minTuned = 4;
 
 /// To make a move takes about this share of the work to price the program.
-static constexpr double workOfMoving = 1.0 / 128;
+static constexpr double workOfMoving = 1.0 / 64;
 
 namespace {
 
@@ -142,6 +142,10 @@ public:
 private:
   /// The price of a program, which is computed once for equal ones.
   std::optional<double> price(ModuleOp changed);
+  /// Whether there may be more work to find moves.
+  bool mayGoOn() const {
+    return result.priced < minSearched || work < options.maxWork;
+  }
   /// Applies some lines; false if one is refused, of which those before it are
   /// applied.
   bool applyLines(ModuleOp changed, const Move &lines);
@@ -305,7 +309,7 @@ void Searcher::visit(size_t index) {
     bool isOpen = isOrder(state.move) ? isBetter(*us, state.lowest)
                                       : *us <= state.lowest * options.relaxed;
     state.lowest = std::min(state.lowest, *us);
-    if (isOpen)
+    if (isOpen && mayGoOn())
       expand(index);
   } else {
     ++result.refused;
@@ -472,8 +476,7 @@ FailureOr<SearchResult> Searcher::run() {
   first.isPriced = true;
   states.push_back(std::move(first));
   expand(0);
-  while (!open.empty() && result.priced < options.maxPriced &&
-         (result.priced < minSearched || work < options.maxWork)) {
+  while (!open.empty() && result.priced < options.maxPriced && mayGoOn()) {
     size_t index = open.begin()->second;
     open.erase(open.begin());
     visit(index);
