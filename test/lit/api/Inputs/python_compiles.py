@@ -94,6 +94,22 @@ assert fused.verify().startswith("program 'adam' with schedule 'fused': same bit
 with refused(ValueError, "program 'axpy': expected a schedule to verify, found none"):
     axpy.verify()
 
+# GPUs have a schedule that a search finds, where none is named; what is asked of the program is of that schedule.
+found = ccn.compile(adam, {"dp": 2}, {"N": 65536}, target="sm_80", run_on="cpu")
+assert found.schedule == "auto" and found.schedule_text.startswith("schedule auto for adam {\n"), found.schedule_text
+with open("found.ccn", "w") as file:
+    file.write(found.schedule_text)
+kept = ccn.compile(adam, {"dp": 2}, {"N": 65536}, "found.ccn", "sm_80", run_on="cpu")
+written = ccn.compile(adam, {"dp": 2}, {"N": 65536}, "none", "sm_80", run_on="cpu")
+assert written.schedule == "" == written.schedule_text
+for kind in ("scheduled", "plan", "kernels", "cuda"):
+    assert found.emit(kind) == kept.emit(kind) != written.emit(kind), kind
+assert "without this line" in found.explain() and "search:" not in kept.explain()
+assert found.verify().startswith("program 'adam' with schedule 'auto': same bits on 2 ranks"), found.verify()
+# CPUs execute what is written, and that is what its kernels are of.
+plain = ccn.compile(adam, {"dp": 2}, {"N": 65536})
+assert plain.schedule == "" and plain.emit("kernels") == written.emit("kernels")
+
 # What is wrong.
 with refused(ccn.CompileError, "<program>:2:12: error: expected an argument name, found", "\nprogram p( {", "^"):
     ccn.compile("mesh m (r = 1)\nprogram p( {\n}")
