@@ -7,8 +7,8 @@
 # TARGET includes "TARGET.h", which has the program's functions, and links the
 # runtime. The keywords are the options of cccompile; without PROGRAM the file
 # has one, and without SCHEDULE it has its schedule `default`, else for GPUs one
-# that is searched for. Code is for the CPU of the machine that builds it unless CPU says
-# another, such as x86-64-v3.
+# that is searched for. Code is for the CPU of the machine that builds it unless
+# CPU says another, such as x86-64-v3.
 #
 # What the header declares begins with PREFIX, else with the program's name. Two
 # that begin alike, as those of one program with other params, cannot be linked
