@@ -195,15 +195,14 @@ def of_modules(folder):
                 yield (f"{kind}-{element}-2540-{ranks}", file, {"dp": ranks}, ["-DN=2540", "--schedule", "fused"])
 
 
-def cases(folder):
-    """Every case: name, file, options, kind, and number of ranks."""
-    def case(name, file, options, mesh, kind="check", **more):
-        ranks = 1
-        for size in mesh.values():
-            ranks *= size
-        options = [*options, "--mesh=" + ",".join(f"{axis}={size}" for axis, size in mesh.items())]
-        return {"name": name, "file": file, "options": options, "ranks": ranks, "kind": kind, **more}
+def case(name, file, options, mesh, kind="check", **more):
+    """A case: name, file, options, kind, and number of ranks."""
+    options = [*options, "--mesh=" + ",".join(f"{axis}={size}" for axis, size in mesh.items())]
+    return {"name": name, "file": file, "options": options, "ranks": math.prod(mesh.values()), "kind": kind, **more}
 
+
+def cases(folder):
+    """Every case."""
     for example, (sizes, meshes) in EXAMPLES.items():
         file = f"{ROOT}/examples/{example}.ccn"
         schedules = re.findall(r"^schedule (\w+) for", open(file).read(), re.M)
