@@ -191,6 +191,8 @@ private:
   std::unique_ptr<frontend::ast::File> file, scheduleFile;
   std::string text;
   uint32_t numLines = 0;
+  /// Whether a schedule `auto` has any.
+  bool hasLines = false;
   /// The names that lines may not give.
   llvm::StringSet<> taken;
   std::vector<Remark> remarks;
@@ -224,6 +226,7 @@ std::optional<double> Finder::price(ModuleOp module) {
 
 void Finder::addLines(const frontend::ast::ScheduleItem &item,
                       const SourceFile &from) {
+  hasLines |= !item.directives.empty();
   for (const frontend::ast::Directive *directive : item.directives)
     addLine("  " + from.getText(directive->range));
 }
@@ -259,6 +262,7 @@ void Finder::addOthers(StringRef program, ArrayRef<OtherSchedule> found) {
 }
 
 void Finder::addMove(const PricedMove &move) {
+  hasLines |= !move.lines.empty();
   for (const Line &line : move.lines) {
     std::string written = "  " + line.text();
     if (&line == &move.lines.back()) {
@@ -372,6 +376,7 @@ void Finder::write(bool explains, Diagnostics &diagnostics,
   };
   std::unique_ptr<SourceFile> &file = found.best;
   file = newFile(autoName, std::move(text));
+  found.hasLines = hasLines;
   for (auto [i, other] : llvm::enumerate(others))
     found.others.push_back(newFile(otherName(i), std::move(other)));
   for (const std::string &warning : warnings)

@@ -41,6 +41,8 @@ struct FindOptions {
 struct FoundSchedules {
   /// A schedule `auto` of each program.
   std::unique_ptr<SourceFile> best;
+  /// Whether any of these has a line.
+  bool hasLines = false;
   /// The next best ones of the program of the options or the only one:
   /// `auto2`, `auto3`, ..., each in a file of its own.
   std::vector<std::unique_ptr<SourceFile>> others;

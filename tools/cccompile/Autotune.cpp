@@ -50,14 +50,17 @@ ccn::makeVariants(const SourceFile &source, mlir::MLIRContext *context,
   if (isNamed && !isFound)
     return variants;
   CompileOptions chosen = compileOptions;
+  chosen.unscheduled = false;
   for (const SourceFile *other : others) {
     chosen.scheduleFile = other;
     add(schedulesFor(options.program, *other).front(), chosen);
   }
   chosen.scheduleFile = nullptr;
-  chosen.unscheduled = true;
-  add("", chosen);
-  chosen.unscheduled = false;
+  if (!compileOptions.unscheduled) {
+    chosen.unscheduled = true;
+    add("", chosen);
+    chosen.unscheduled = false;
+  }
   for (const std::string &name : names) {
     if (name == first)
       continue;

@@ -359,6 +359,12 @@ int Compilation::searchSchedule(
   // Of a file without programs there is nothing to schedule.
   if (code || scheduleFiles.back()->getText().empty())
     return code;
+  // Where nobody asks what was found, nothing is no schedule.
+  if (options.schedule.empty() && !found.hasLines &&
+      options.emit != "schedule" && !verifies) {
+    compileOptions.unscheduled = true;
+    return 0;
+  }
   compileOptions.scheduleFile = scheduleFiles.back().get();
   compileOptions.lower.schedule.clear();
   isFound = true;
