@@ -353,11 +353,16 @@ void Finder::find(ProgramOp program) {
     explain(program, *result, line);
     addOthers(program.getSymName(), result->others);
   } else {
+    std::string name = "'" + program.getSymName().str() + "'",
+                why = notPriced.empty() ? "" : ": " + notPriced;
     warnings.push_back(
-        "--schedule: expected a program of which times can be predicted, found "
-        "'" +
-        program.getSymName().str() + "'" +
-        (notPriced.empty() ? "" : ": " + notPriced));
+        (findOptions.keepsWritten
+             ? "program " + name +
+                   " is compiled as written, since no times can be predicted"
+             : "--schedule: expected a program of which times can be "
+               "predicted, found " +
+                   name) +
+        why);
   }
   addLine("}");
 }

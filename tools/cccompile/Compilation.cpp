@@ -145,8 +145,10 @@ public:
   /// diagnostics that show their lines.
   int run(std::vector<std::unique_ptr<SourceFile>> &scheduleFiles);
 
-  /// Whether a schedule was applied that nobody asked for by name.
-  bool hasFoundUnnamed() const { return isFound && options.schedule.empty(); }
+  /// Whether there was a search that nobody asked for.
+  bool hasSearchedUnnamed() const {
+    return hasSearched && options.schedule.empty();
+  }
 
 private:
   static mlir::DialectRegistry allDialects() {
@@ -198,8 +200,8 @@ private:
   mlir::MLIRContext context;
   CompileOptions compileOptions;
   bool verifies, onlyVerifies;
-  /// Whether the schedules were found by a search.
-  bool isFound = false;
+  /// Whether there was a search, and whether the schedules are what it found.
+  bool hasSearched = false, isFound = false;
   /// The next best schedules of the search.
   std::vector<const SourceFile *> others;
   mlir::OwningOpRef<mlir::ModuleOp> module, schedules;
@@ -348,6 +350,7 @@ int Compilation::searchSchedule(
   constexpr size_t numMeasured = 6;
   findOptions->maxOthers = options.autotune ? numMeasured - 1 : 0;
   FoundSchedules found;
+  hasSearched = true;
   int code = exitCode(findSchedule(source, &context, searched, *findOptions,
                                    diagnostics, found));
   for (std::unique_ptr<SourceFile> &file : found.others) {
@@ -537,7 +540,7 @@ int ccn::compileAndEmit(const Options &options, const SourceFile &source,
   Compilation first(options, source, host, /*searches=*/true, tried);
   int code = first.run(scheduleFiles);
   // A difference that --verify found is none.
-  bool isRefused = (code == 1 || code == 2) && first.hasFoundUnnamed();
+  bool isRefused = (code == 1 || code == 2) && first.hasSearchedUnnamed();
   if (!isRefused) {
     diagnostics.add(std::move(tried));
     return code;
