@@ -232,8 +232,10 @@ Result<GpuKernels> GpuKernels::load(const GpuDevice &device,
   int stackBytes = 0;
   for (const GpuKernel &kernel : program.kernels) {
     Kernel &made = loaded.kernels.emplace_back();
+    // Those that wait for other ranks access these ranks' memory.
     bool isForDevice =
-        *architecture == "sm_90a" && device.driver.tensorMapEncodeTiled;
+        *architecture == "sm_90a" && device.driver.tensorMapEncodeTiled &&
+        !(kernel.waits && transport == KernelTransport::Messages);
     if (!isForDevice &&
         isOnlyPreferred(program, static_cast<int>(loaded.kernels.size()) - 1))
       continue;

@@ -38,7 +38,8 @@ public:
   /// arguments. The
   /// device's context is current. An error if one does not compile, has other
   /// parameters than GpuAbi.h says, or needs more than the device has. Kernels
-  /// that launches only prefer are left out unless the device is for them.
+  /// that launches only prefer are left out unless the device is for them, and
+  /// the transport.
   static Result<GpuKernels> load(const GpuDevice &device,
                                  const GpuProgram &program,
                                  KernelTransport transport, size_t arguments);

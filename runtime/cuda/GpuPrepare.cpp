@@ -268,6 +268,14 @@ Status GpuExecutor::State::agreeOnBlocks(const GpuProgram &program) {
     share.streams = streams[i] * options.runsAtOnce;
     needs.push_back({launch.blocks, kernel.waits ? residentBlocks(share) : 0,
                      residentClusters(made.clusters, share)});
+    // Either kernel may run on each rank.
+    const GpuKernels::Kernel *preferred = preferredKernel(launch);
+    if (!preferred || !kernel.waits)
+      continue;
+    share.blocksEach = preferred->blocksEach;
+    LaunchNeeds &both = needs.back();
+    both.blocks = std::max(both.blocks, launch.preferred.front().blocks);
+    both.resident = std::min(both.resident, residentBlocks(share));
   }
   Result<std::vector<LaunchNeeds>> all =
       exchange->gatherAll(std::span<const LaunchNeeds>(needs));

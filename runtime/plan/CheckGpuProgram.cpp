@@ -151,12 +151,15 @@ Status checkPreferred(const Plan &plan, const GpuProgram &program, int rank,
   const GpuKernel *kernel =
       other.kernel < 0 ? nullptr
                        : &program.kernels[static_cast<size_t>(other.kernel)];
-  if (!kernel || kernel->tensorMaps == 0 || kernel->waits || kernel->clusters ||
-      kernel->blockBytes > 0 || other.workspaceBytes > 0 || other.product ||
-      !other.preferred.empty())
-    return error("preferred: expected a kernel with tensor maps that does not "
-                 "wait, without clusters, workspace, product or another one "
-                 "that is preferred");
+  if (!kernel || kernel->tensorMaps == 0 || kernel->clusters ||
+      kernel->blockBytes > 0 || other.product || !other.preferred.empty())
+    return error("preferred: expected a kernel with tensor maps, without "
+                 "clusters, blocks' workspaces, product or another one that is "
+                 "preferred");
+  const GpuKernel &own = program.kernels[static_cast<size_t>(launch.kernel)];
+  if (kernel->waits && (!own.waits || own.clusters))
+    return error("preferred: expected a kernel that does not wait, as the "
+                 "launch's does not, or has clusters");
   return Status();
 }
 

@@ -109,8 +109,11 @@ struct GpuLaunch {
   /// At most one: the same launch by a kernel with tensor maps, which is
   /// faster. It runs instead if the device is of compute capability 9.0 and all
   /// maps can be made, for which addresses are multiples of 16 bytes. It has a
-  /// kernel that neither waits nor has clusters, no workspace, no product, and
-  /// none that is preferred to it.
+  /// kernel without clusters, no product, and none that is preferred to it. If
+  /// that kernel waits, so does the launch's, which has no clusters: each rank
+  /// runs one or the other, in any run, so both have equally many blocks, and
+  /// set and await the same flags of other ranks. It runs only where ranks
+  /// access each other's memory.
   std::vector<GpuLaunch> preferred = {};
 };
 

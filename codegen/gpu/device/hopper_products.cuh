@@ -93,6 +93,19 @@ __device__ inline TilePlace placeOfTile(const WholeShape &shape, int tile) {
           inGroup / height * Tile::n};
 }
 
+/// The tiles of a product, in the order in which blocks take them. A class of
+/// such tiles has their `shape`, their count(), and place(tile, shape), which
+/// cuts off of that shape's rows and columns what is behind the tile's part of
+/// the result.
+template <class Tile> struct WholeTiles {
+  WholeShape shape;
+
+  __device__ int count() const { return tilesOf<Tile>(shape); }
+  __device__ TilePlace place(int tile, WholeShape &) const {
+    return placeOfTile<Tile>(shape, tile);
+  }
+};
+
 /// The waits of a thread for barriers. When the time is up for one of them, the
 /// thread reports that, and waits no more: results are wrong then, but all
 /// warps come to their end.
@@ -175,6 +188,30 @@ __device__ __forceinline__ void copyOperand(Byte *to, const void *map, int line,
   }
 }
 
+/// What a tile multiplies: the first of its lines of a map, and their matrix.
+struct TileOperand {
+  const void *map;
+  int line, batch;
+};
+
+/// Fills the stages with what a tile needs.
+template <class Tile>
+__device__ __forceinline__ void
+produceTile(RoleWaits &waits, ProductRing<Tile> ring,
+            RingPlace<Tile::stages> &place, int depth, TileOperand a,
+            TileOperand b) {
+  for (int k = 0; k < depth; k += Tile::depth) {
+    waits.wait(ring.empty(place.stage), place.parity ^ 1);
+    u64 *full = ring.full(place.stage);
+    arriveExpecting(full, Tile::stageBytes);
+    copyOperand<Tile::isATransposed, Tile::m, Tile::depth>(
+        ring.a(place.stage), a.map, a.line, k, a.batch, full);
+    copyOperand<Tile::isBTransposed, Tile::n, Tile::depth>(
+        ring.b(place.stage), b.map, b.line, k, b.batch, full);
+    place.advance();
+  }
+}
+
 /// Fills the stages with what the block's tiles need, one after the other.
 template <class Tile>
 __device__ inline void
@@ -185,18 +222,9 @@ produceTiles(const CcnContext &c, const WholeShape &shape,
   int tiles = tilesOf<Tile>(shape);
   for (int tile = int(blockIdx.x); tile < tiles; tile += int(gridDim.x)) {
     TilePlace at = placeOfTile<Tile>(shape, tile);
-    int aBatch = a.batches == 1 ? 0 : at.batch;
-    int bBatch = b.batches == 1 ? 0 : at.batch;
-    for (int k = 0; k < shape.k; k += Tile::depth) {
-      waits.wait(ring.empty(place.stage), place.parity ^ 1);
-      u64 *full = ring.full(place.stage);
-      arriveExpecting(full, Tile::stageBytes);
-      copyOperand<Tile::isATransposed, Tile::m, Tile::depth>(
-          ring.a(place.stage), a.map, at.row, k, aBatch, full);
-      copyOperand<Tile::isBTransposed, Tile::n, Tile::depth>(
-          ring.b(place.stage), b.map, at.column, k, bBatch, full);
-      place.advance();
-    }
+    produceTile<Tile>(waits, ring, place, shape.k,
+                      {a.map, at.row, a.batches == 1 ? 0 : at.batch},
+                      {b.map, at.column, b.batches == 1 ? 0 : at.batch});
   }
 }
 
@@ -370,14 +398,14 @@ finishTile(const Epilogue &epilogue, const WholeShape &shape, Byte *panels,
 }
 
 /// Multiplies, and passes on, the tiles of a consumer.
-template <class Tile, class Epilogue>
+template <class Tile, class Tiles, class Epilogue>
 __device__ __forceinline__ void
-consumeTiles(const CcnContext &c, const WholeShape &shape,
-             ProductRing<Tile> ring, const Epilogue &epilogue) {
+consumeTiles(const CcnContext &c, const Tiles &all, ProductRing<Tile> ring,
+             const Epilogue &epilogue) {
   constexpr int both = 256;
   int consumer = int(threadIdx.x / 128) - 1;
-  int steps = (shape.k + Tile::depth - 1) / Tile::depth;
-  int tiles = tilesOf<Tile>(shape);
+  int steps = (all.shape.k + Tile::depth - 1) / Tile::depth;
+  int tiles = all.count();
   int stride = int(gridDim.x) * (Tile::takeTurns ? 2 : 1);
   int tile = int(blockIdx.x);
   int firstRow = Tile::takeTurns ? 0 : consumer * Tile::rows;
@@ -392,7 +420,8 @@ consumeTiles(const CcnContext &c, const WholeShape &shape,
     place.advance(steps);
   }
   for (; tile < tiles; tile += stride) {
-    TilePlace at = placeOfTile<Tile>(shape, tile);
+    WholeShape shape = all.shape;
+    TilePlace at = all.place(tile, shape);
     float sums[Tile::blocks][Tile::n / 2];
     if (Tile::takeTurns)
       syncThreads(1 + consumer, both);
@@ -414,6 +443,17 @@ consumeTiles(const CcnContext &c, const WholeShape &shape,
 // Blocks
 //===----------------------------------------------------------------------===//
 
+/// Begins the barriers of the stages; called by one thread, before a
+/// __syncthreads().
+template <class Tile> __device__ inline void beginRing(ProductRing<Tile> ring) {
+  for (int stage = 0; stage < Tile::stages; ++stage) {
+    beginBarrier(ring.full(stage), 1);
+    // Each warp arrives that has used the stage.
+    beginBarrier(ring.empty(stage), Tile::takeTurns ? 4 : 4 * Tile::consumers);
+  }
+  publishBarriers();
+}
+
 /// makeEpilogue() gives what becomes of results: an object with a structure
 /// Fetched<count>; fetch<count>(batch, row, column), which loads what goes with
 /// so many elements of a row; and store<count>(batch, row, column, fetched,
@@ -428,13 +468,7 @@ multiplyWhole(const CcnContext &c, Byte *memory, WholeShape shape,
   if (threadIdx.x == 0) {
     prefetchMap(a.map);
     prefetchMap(b.map);
-    for (int stage = 0; stage < Tile::stages; ++stage) {
-      beginBarrier(ring.full(stage), 1);
-      // Each warp arrives that has used the stage.
-      beginBarrier(ring.empty(stage),
-                   Tile::takeTurns ? 4 : 4 * Tile::consumers);
-    }
-    publishBarriers();
+    beginRing(ring);
   }
   __syncthreads();
   // All have as many registers as fit one block; the producer needs few.
@@ -446,6 +480,6 @@ multiplyWhole(const CcnContext &c, Byte *memory, WholeShape shape,
   } else {
     if constexpr (Tile::consumers == 2)
       takeMoreRegisters<232>();
-    consumeTiles<Tile>(c, shape, ring, makeEpilogue());
+    consumeTiles<Tile>(c, WholeTiles<Tile>{shape}, ring, makeEpilogue());
   }
 }

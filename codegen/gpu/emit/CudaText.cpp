@@ -230,7 +230,10 @@ void CudaKernels::finish(runtime::GpuProgram &program) {
       program.messageSource +=
           textOf(shared, *shared.byMessages, properties, all.drop_front(count));
     } else {
-      program.source += own;
+      // What waits for other ranks without another kernel by messages is only
+      // preferred.
+      bool isOfPeers = properties.waits && shared.uses.front().isPreferred;
+      (isOfPeers ? program.peerSource : program.source) += own;
     }
     program.kernels.push_back(std::move(properties));
   }

@@ -35,6 +35,8 @@ struct LaunchFacts {
   const Machine::Gpu &machine;
   /// By buffer of the rank: how many launches access it.
   llvm::ArrayRef<int> uses;
+  /// How many of the rank's flags are taken.
+  int64_t &flags;
 };
 
 class LaunchMapper {
@@ -63,6 +65,12 @@ public:
     int64_t place = kernel.launch.workspaceBytes;
     kernel.launch.workspaceBytes += bytes;
     return place;
+  }
+  /// Reserves flags that only this rank sets, in its own memory, and returns the
+  /// first.
+  int64_t takeFlags(int64_t count) {
+    facts.flags += count;
+    return facts.flags - count;
   }
   void needShared(int64_t bytes) {
     int64_t &most = kernel.properties.sharedBytes;

@@ -142,7 +142,9 @@ llvm::Error Mapper::run() {
       return cut.takeError();
     plans.segments.push_back(*std::move(cut));
   }
+  const int64_t ofPlan = plans.flags;
   for (size_t rank = 0; rank < plan.ranks.size(); ++rank) {
+    int64_t flags = ofPlan;
     std::vector<KernelPlan> &own = plans.kernels.emplace_back();
     own.reserve(plan.ranks[rank].launches.size());
     std::vector<std::unique_ptr<KernelPlan>> &byMessages =
@@ -160,7 +162,8 @@ llvm::Error Mapper::run() {
                         skeletons,
                         arch,
                         machine,
-                        uses};
+                        uses,
+                        flags};
       if (llvm::Error error = LaunchMapper(facts, kernel, launch).map())
         return error;
       auto preferred =
@@ -179,6 +182,7 @@ llvm::Error Mapper::run() {
               LaunchMapper(facts, *byMessages[launch], launch).map())
         return error;
     }
+    plans.flags = std::max(plans.flags, flags);
   }
   return llvm::Error::success();
 }

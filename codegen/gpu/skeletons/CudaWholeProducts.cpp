@@ -25,7 +25,7 @@ public:
       loops.emplace_back(part, loop.loop);
   }
 
-  llvm::Error write();
+  llvm::Expected<CudaText> writeEpilogue();
 
 private:
   /// "L0_kernel0"
@@ -39,8 +39,8 @@ private:
     return "f" + std::to_string(loop.number);
   }
   CudaText indices(const EpilogueLoop &loop) const;
-  void writeEpilogue();
-  void writeCall();
+  void writeStructure();
+  CudaText makeEpilogue() const;
 
   CudaPart &part;
   const WholeProductPlan &plan;
@@ -70,7 +70,7 @@ CudaText WholeProductWriter::indices(const EpilogueLoop &loop) const {
   return text;
 }
 
-void WholeProductWriter::writeEpilogue() {
+void WholeProductWriter::writeStructure() {
   CudaText &text = part.kernel.declarations;
   (text << "struct E_").kernelName() << " {\n  const N_";
   text.kernelName() << " &n;\n";
@@ -102,28 +102,10 @@ void WholeProductWriter::writeEpilogue() {
   text << "  }\n};\n";
 }
 
-void WholeProductWriter::writeCall() {
-  CudaText &text = part.kernel.body;
-  auto flag = [](bool holds) { return holds ? "true" : "false"; };
-  auto operand = [&](int map, const WholeOperand &of) {
-    CudaText own;
-    own << ("{&t.at[" + Twine(map) + "], int(") << of.batches << ")}";
-    return own;
-  };
-  // What other GPUs compile is not executed there.
-  text << "#if !defined(__CUDA_ARCH__) || "
-          "defined(__CUDA_ARCH_FEAT_SM90_ALL)\n"
-       << ("multiplyWhole<WarpTile<" + type + ", " + Twine(plan.tile.m) + ", " +
-           Twine(plan.tile.n) + ", " + Twine(plan.tile.stages) + ", " +
-           Twine(plan.tile.consumers) + ", " + flag(plan.tile.takeTurns) +
-           ", " + flag(plan.a.isTransposed) + ", " + flag(plan.b.isTransposed) +
-           ">>(c, sharedMemory, {int(")
-       << plan.part.m << "), int(" << plan.part.n << "), int(" << plan.part.k
-       << "), int(" << plan.batches << "), int(" << plan.group << ")}, "
-       << operand(0, plan.a) << ", " << operand(1, plan.b) << ", [&]() -> E_";
-  text.kernelName() << " {\n";
-  CudaText none;
+CudaText WholeProductWriter::makeEpilogue() const {
+  CudaText text, none;
   none << "nullptr";
+  (text << "[&]() -> E_").kernelName() << " {\n";
   for (const LoopWriter &loop : loops)
     text << loop.construct(none, "nullptr");
   text << "return {n";
@@ -132,21 +114,51 @@ void WholeProductWriter::writeCall() {
   text << ", true";
   for (const LoopWriter &loop : loops)
     text << (" && " + loop.variable() + ".aligned()");
-  text << "};\n});\n#endif\n";
+  text << "};\n}";
+  return text;
 }
 
-llvm::Error WholeProductWriter::write() {
+llvm::Expected<CudaText> WholeProductWriter::writeEpilogue() {
   for (LoopWriter &loop : loops)
     if (llvm::Error error = loop.write())
       return error;
-  writeEpilogue();
-  writeCall();
-  return llvm::Error::success();
+  writeStructure();
+  return makeEpilogue();
 }
 
 } // namespace
 
+std::string codegen::cudaTile(const WholeProductPlan &plan) {
+  auto flag = [](bool holds) { return holds ? "true" : "false"; };
+  return ("WarpTile<" + cudaStorage(plan.type) + ", " + Twine(plan.tile.m) +
+          ", " + Twine(plan.tile.n) + ", " + Twine(plan.tile.stages) + ", " +
+          Twine(plan.tile.consumers) + ", " + flag(plan.tile.takeTurns) + ", " +
+          flag(plan.a.isTransposed) + ", " + flag(plan.b.isTransposed) + ">")
+      .str();
+}
+
+llvm::Expected<CudaText> codegen::writeEpilogue(CudaPart &part,
+                                                const WholeProductPlan &plan) {
+  return WholeProductWriter(part, plan).writeEpilogue();
+}
+
 llvm::Error codegen::emitWholeProduct(CudaPart &part,
                                       const WholeProductPlan &plan) {
-  return WholeProductWriter(part, plan).write();
+  llvm::Expected<CudaText> makeEpilogue = writeEpilogue(part, plan);
+  if (!makeEpilogue)
+    return makeEpilogue.takeError();
+  auto operand = [&](int map, const WholeOperand &of) {
+    CudaText own;
+    own << ("{&t.at[" + Twine(map) + "], int(") << of.batches << ")}";
+    return own;
+  };
+  // What other GPUs compile is not executed there.
+  part.kernel.body
+      << "#if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)\n"
+      << ("multiplyWhole<" + cudaTile(plan) + ">(c, sharedMemory, {int(")
+      << plan.part.m << "), int(" << plan.part.n << "), int(" << plan.part.k
+      << "), int(" << plan.batches << "), int(" << plan.group << ")}, "
+      << operand(0, plan.a) << ", " << operand(1, plan.b) << ", "
+      << *makeEpilogue << ");\n#endif\n";
+  return llvm::Error::success();
 }

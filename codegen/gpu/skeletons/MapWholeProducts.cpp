@@ -48,6 +48,9 @@ public:
       : launch(launch), places(launch.kernel.places), plan(plan) {}
 
   bool match();
+  bool matchOperands(const runtime::MatmulPart &product);
+  bool addLoops(ArrayRef<ResultLoop> loops, bool mayStoreAll);
+  bool matchResult(ArrayRef<runtime::Part> loops);
 
 private:
   bool isOwn(const runtime::View &view) const {
@@ -55,10 +58,10 @@ private:
            !places.isScattered(view);
   }
   bool matchOperand(WholeOperand &operand);
-  bool isResultNeeded() const;
-  bool takesLoop(const runtime::Loop &loop) const;
+  bool isResultNeeded(ArrayRef<runtime::Part> loops) const;
+  bool takesLoop(const runtime::Loop &loop, bool mayStoreAll = false) const;
   bool addLoop(const runtime::Loop &loop, size_t given);
-  bool match(const runtime::Loop &loop);
+  std::optional<ResultLoop> match(const runtime::Loop &loop) const;
   bool matchIndices(EpilogueLoop &loop) const;
   bool addCopy();
 
@@ -107,21 +110,22 @@ bool Matcher::matchOperand(WholeOperand &operand) {
 }
 
 /// Whether others than the loops of this launch read the product.
-bool Matcher::isResultNeeded() const {
+bool Matcher::isResultNeeded(ArrayRef<runtime::Part> loops) const {
   const runtime::View &c = plan.part.c;
-  return launch.parts.size() == 1 ||
+  return loops.empty() ||
          places.buffer(c).memory != runtime::Memory::Private ||
          launch.facts.uses[static_cast<size_t>(c.buffer)] > 1;
 }
 
 /// Whether a loop's elements are independent of each other, lie in the own
 /// memory, and side by side.
-bool Matcher::takesLoop(const runtime::Loop &loop) const {
+bool Matcher::takesLoop(const runtime::Loop &loop, bool mayStoreAll) const {
   auto takes = [&](const runtime::LoopOperand &operand) {
     if (operand.access == Access::Index)
       return true;
     bool isPlain =
-        (operand.access == Access::Load || operand.access == Access::Store) &&
+        (operand.access == Access::Load || operand.access == Access::Store ||
+         (mayStoreAll && operand.access == Access::StoreAll)) &&
         isOwn(operand.view);
     return isPlain && (loop.sizes.empty() || loop.sizes.back() == 1 ||
                        operand.view.strides.back() == 0 ||
@@ -171,8 +175,8 @@ bool Matcher::addLoop(const runtime::Loop &loop, size_t given) {
   return true;
 }
 
-/// Adds a loop of the launch.
-bool Matcher::match(const runtime::Loop &loop) {
+/// Finds out whether a loop of the launch uses the result as it is.
+std::optional<ResultLoop> Matcher::match(const runtime::Loop &loop) const {
   const runtime::View &c = plan.part.c;
   auto isResult = [&](const runtime::LoopOperand &operand) {
     return operand.access != Access::Index && places.overlap(operand.view, c);
@@ -182,22 +186,20 @@ bool Matcher::match(const runtime::Loop &loop) {
     return operand.view.buffer == c.buffer && operand.view.offset == c.offset &&
            runtime::isRowMajor(loop.sizes, operand.view.strides);
   };
-  if (!takesLoop(loop) ||
-      runtime::product(loop.sizes) != plan.batches * plan.part.m * plan.part.n)
-    return false;
   size_t given = loop.inputs.size();
   for (auto [i, input] : llvm::enumerate(loop.inputs)) {
     if (!isResult(input))
       continue;
     if (given < loop.inputs.size() || !isWhole(input))
-      return false;
+      return std::nullopt;
     given = i;
   }
   auto mayWrite = [&](const runtime::LoopOperand &output) {
     return !isResult(output) || isWhole(output);
   };
-  return given < loop.inputs.size() && llvm::all_of(loop.outputs, mayWrite) &&
-         addLoop(loop, given);
+  if (given == loop.inputs.size() || !llvm::all_of(loop.outputs, mayWrite))
+    return std::nullopt;
+  return ResultLoop{&loop, given};
 }
 
 /// Adds the loop that stores the product.
@@ -216,44 +218,32 @@ bool Matcher::addCopy() {
   return takesLoop(loop) && addLoop(loop, 0);
 }
 
-bool Matcher::match() {
-  const auto *product =
-      launch.parts.empty()
-          ? nullptr
-          : std::get_if<runtime::MatmulPart>(&launch.parts.front());
-  if (!product || launch.facts.arch.name != "sm_90a" ||
-      launch.facts.cut.segments().count > 1)
-    return false;
-  plan.part = *product;
-  plan.type = places.type(product->c);
-  plan.batches = runtime::product(product->batch);
+/// Finds out whether the skeleton takes the product.
+bool Matcher::matchOperands(const runtime::MatmulPart &product) {
+  plan.part = product;
+  plan.type = places.type(product.c);
+  plan.batches = runtime::product(product.batch);
   // Coordinates, and numbers of tiles, have 32 bits.
   constexpr int64_t most = int64_t(1) << 30;
   auto isSize = [](int64_t size) { return size > 0 && size < most; };
-  if (!isTensorCoreType(plan.type) || !isOwn(product->c) ||
-      !isSize(product->m) || !isSize(product->n) || !isSize(product->k) ||
+  if (!isTensorCoreType(plan.type) || !isOwn(product.c) ||
+      !isSize(product.m) || !isSize(product.n) || !isSize(product.k) ||
       !isSize(plan.batches) ||
-      llvm::divideCeilSigned(product->m, 64) *
-              llvm::divideCeilSigned(product->n, 64) >=
+      llvm::divideCeilSigned(product.m, 64) *
+              llvm::divideCeilSigned(product.n, 64) >=
           most / plan.batches)
     return false;
-  size_t dims = product->batch.size();
-  plan.a = {product->a, product->m, product->a.strides[dims],
-            product->a.strides[dims + 1]};
-  plan.b = {product->b, product->n, product->b.strides[dims + 1],
-            product->b.strides[dims]};
-  if (!matchOperand(plan.a) || !matchOperand(plan.b))
-    return false;
-  plan.takesVectors = product->n % resultsAtOnce == 0;
-  if (isResultNeeded() && !addCopy())
-    return false;
-  llvm::SmallVector<int64_t> sizes(product->batch.begin(),
-                                   product->batch.end());
-  sizes.append({product->m, product->n});
-  // Loops see the product in the order of its elements.
-  if (launch.parts.size() > 1 &&
-      !runtime::isRowMajor(sizes, product->c.strides))
-    return false;
+  size_t dims = product.batch.size();
+  plan.a = {product.a, product.m, product.a.strides[dims],
+            product.a.strides[dims + 1]};
+  plan.b = {product.b, product.n, product.b.strides[dims + 1],
+            product.b.strides[dims]};
+  plan.takesVectors = product.n % resultsAtOnce == 0;
+  return matchOperand(plan.a) && matchOperand(plan.b);
+}
+
+/// Adds loops that do not wait for each other.
+bool Matcher::addLoops(ArrayRef<ResultLoop> loops, bool mayStoreAll) {
   std::vector<runtime::View> read, written;
   auto meets = [&](const runtime::LoopOperand &operand,
                    ArrayRef<runtime::View> views) {
@@ -262,45 +252,81 @@ bool Matcher::match() {
              return places.overlap(operand.view, view);
            });
   };
-  for (const runtime::Part &part : llvm::drop_begin(launch.parts)) {
+  for (auto [loop, given] : loops) {
+    for (const runtime::LoopOperand &input : loop->inputs)
+      if (meets(input, written))
+        return false;
+    for (const runtime::LoopOperand &output : loop->outputs)
+      if (meets(output, written) || meets(output, read))
+        return false;
+    if (!takesLoop(*loop, mayStoreAll) ||
+        runtime::product(loop->sizes) !=
+            plan.batches * plan.part.m * plan.part.n ||
+        !addLoop(*loop, given))
+      return false;
+    for (const runtime::LoopOperand &input : loop->inputs)
+      if (input.access != Access::Index)
+        read.push_back(input.view);
+    for (const runtime::LoopOperand &output : loop->outputs)
+      written.push_back(output.view);
+  }
+  return true;
+}
+
+/// Finds out what becomes of the product, if all that is done with it are
+/// these loops.
+bool Matcher::matchResult(ArrayRef<runtime::Part> parts) {
+  const runtime::MatmulPart &product = plan.part;
+  if (isResultNeeded(parts) && !addCopy())
+    return false;
+  llvm::SmallVector<int64_t> sizes(product.batch.begin(), product.batch.end());
+  sizes.append({product.m, product.n});
+  // Loops see the product in the order of its elements.
+  if (!parts.empty() && !runtime::isRowMajor(sizes, product.c.strides))
+    return false;
+  std::vector<ResultLoop> loops;
+  for (const runtime::Part &part : parts) {
     const auto *rows = std::get_if<runtime::RowsPart>(&part);
     if (!rows || !isElementwise(*rows) || rows->loops.size() != 1)
       return false;
-    const runtime::Loop &loop = rows->loops.front();
-    // Loops do not wait for each other.
-    for (const runtime::LoopOperand &input : loop.inputs)
-      if (meets(input, written))
-        return false;
-    for (const runtime::LoopOperand &output : loop.outputs)
-      if (meets(output, written) || meets(output, read))
-        return false;
-    if (!match(loop))
+    std::optional<ResultLoop> loop = match(rows->loops.front());
+    if (!loop)
       return false;
-    for (const runtime::LoopOperand &input : loop.inputs)
-      if (input.access != Access::Index)
-        read.push_back(input.view);
-    for (const runtime::LoopOperand &output : loop.outputs)
-      written.push_back(output.view);
+    loops.push_back(*loop);
   }
-  return !plan.loops.empty();
+  return addLoops(loops, /*mayStoreAll=*/false) && !plan.loops.empty();
 }
 
-int64_t tilesOf(const WarpTile &tile, const WholeProductPlan &plan) {
-  return llvm::divideCeilSigned(plan.part.m, tile.m) *
-         llvm::divideCeilSigned(plan.part.n, tile.n) * plan.batches;
+bool Matcher::match() {
+  const auto *product =
+      launch.parts.empty()
+          ? nullptr
+          : std::get_if<runtime::MatmulPart>(&launch.parts.front());
+  return product && launch.facts.arch.name == "sm_90a" &&
+         launch.facts.cut.segments().count <= 1 && matchOperands(*product) &&
+         matchResult(ArrayRef(launch.parts).drop_front());
 }
 
-/// How long all tiles take, in the time that a multiprocessor takes for an
-/// element of a tile.
-int64_t timeOf(const WarpTile &tile, const WholeProductPlan &plan,
-               int64_t multiprocessors) {
-  return llvm::divideCeilSigned(tilesOf(tile, plan), multiprocessors) * tile.m *
-         tile.n;
+} // namespace
+
+bool codegen::matchOperands(const LaunchMapper &launch, WholeProductPlan &plan,
+                            const runtime::MatmulPart &product) {
+  return Matcher(launch, plan).matchOperands(product);
+}
+
+bool codegen::matchResult(const LaunchMapper &launch, WholeProductPlan &plan,
+                          ArrayRef<runtime::Part> loops) {
+  return Matcher(launch, plan).matchResult(loops);
+}
+
+bool codegen::addResultLoops(const LaunchMapper &launch, WholeProductPlan &plan,
+                             ArrayRef<ResultLoop> loops, bool mayStoreAll) {
+  return Matcher(launch, plan).addLoops(loops, mayStoreAll);
 }
 
 /// A box of lines of 128 bytes.
-runtime::GpuTensorMap mapOf(const WholeOperand &operand, int64_t lines,
-                            const WholeProductPlan &plan) {
+runtime::GpuTensorMap codegen::mapOf(const WholeOperand &operand, int64_t lines,
+                                     const WholeProductPlan &plan) {
   runtime::GpuTensorMap map;
   int64_t size = runtime::sizeInBytes(plan.type), depth = lineBytes / size,
           k = plan.part.k;
@@ -327,8 +353,6 @@ runtime::GpuTensorMap mapOf(const WholeOperand &operand, int64_t lines,
   return map;
 }
 
-} // namespace
-
 std::unique_ptr<WholeProductPlan>
 codegen::matchWholeProduct(const LaunchMapper &launch,
                            const KernelSkeleton &skeleton) {
@@ -342,19 +366,23 @@ codegen::matchWholeProduct(const LaunchMapper &launch,
 /// Smaller ones load more of shared memory for each product, so that they take
 /// 1.5 and 2 times as long; they serve where there is not a large tile for each
 /// multiprocessor.
-static WarpTile chooseTile(const WholeProductPlan &plan,
-                           int64_t multiprocessors) {
+WarpTile
+codegen::chooseTile(int64_t k, int64_t multiprocessors,
+                    llvm::function_ref<int64_t(const WarpTile &)> tilesOf) {
   static constexpr WarpTile inTurns = {128, 128, 6, 2, true},
                             wide = {128, 256, 4, 2, false},
                             high = {256, 128, 4, 2, false},
                             half = {64, 128, 8, 1, false},
                             quarter = {64, 64, 12, 1, false};
   constexpr int64_t longSums = 4096;
-  bool areLong = plan.part.k >= longSums;
+  bool areLong = k >= longSums;
   WarpTile best = inTurns;
   int64_t time = INT64_MAX;
+  // In the time that a multiprocessor takes for an element of a tile.
   auto consider = [&](const WarpTile &tile, int64_t halves) {
-    int64_t own = halves * timeOf(tile, plan, multiprocessors);
+    int64_t own = halves *
+                  llvm::divideCeilSigned(tilesOf(tile), multiprocessors) *
+                  tile.m * tile.n;
     if (own >= time)
       return;
     best = tile;
@@ -366,7 +394,7 @@ static WarpTile chooseTile(const WholeProductPlan &plan,
   consider(high, 2);
   if (areLong)
     consider(inTurns, 2);
-  if (tilesOf(inTurns, plan) <= multiprocessors) {
+  if (tilesOf(inTurns) <= multiprocessors) {
     consider(half, 3);
     consider(quarter, 4);
   }
@@ -374,13 +402,17 @@ static WarpTile chooseTile(const WholeProductPlan &plan,
 }
 
 void codegen::mapWholeProduct(LaunchMapper &launch, WholeProductPlan &plan) {
-  int64_t multiprocessors = launch.facts.machine.multiprocessors;
-  plan.tile = chooseTile(plan, multiprocessors);
+  auto tilesOf = [&](const WarpTile &tile) {
+    return llvm::divideCeilSigned(plan.part.m, tile.m) *
+           llvm::divideCeilSigned(plan.part.n, tile.n) * plan.batches;
+  };
+  plan.tile = chooseTile(plan.part.k, launch.facts.machine.multiprocessors,
+                         tilesOf);
   KernelPlan &kernel = launch.kernel;
   kernel.properties.threads = plan.tile.threads();
   launch.needShared(plan.tile.sharedBytes(plan.type));
   // As many blocks as the device has multiprocessors take tiles in turns.
-  launch.needBlocks(tilesOf(plan.tile, plan));
+  launch.needBlocks(tilesOf(plan.tile));
   kernel.takesRegisters = true;
   kernel.launch.tensorMaps = {mapOf(plan.a, plan.tile.m, plan),
                               mapOf(plan.b, plan.tile.n, plan)};

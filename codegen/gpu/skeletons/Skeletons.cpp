@@ -11,6 +11,7 @@ Skeletons codegen::allSkeletons() {
       &pipelinesSkeleton(), &exchangedRowsSkeleton(), &flagsSkeleton(),
       &exchangesSkeleton(), &columnsSkeleton(),       &productsSkeleton(),
       &rowsSkeleton(),      &wholeProductsSkeleton(),
+      &gatheredProductsSkeleton(),
   };
   return all;
 }

@@ -29,6 +29,8 @@ const KernelSkeleton &columnsSkeleton();
 const KernelSkeleton &productsSkeleton();
 /// Products whose warps have roles, and the loops after them.
 const KernelSkeleton &wholeProductsSkeleton();
+/// Such products of operands that ranks gather.
+const KernelSkeleton &gatheredProductsSkeleton();
 /// Loops over rows, and copies.
 const KernelSkeleton &rowsSkeleton();
 

@@ -13,6 +13,8 @@
 #include "codegen/gpu/emit/CudaParts.h"
 #include "codegen/gpu/map/LaunchMapper.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 namespace ccn::codegen {
 
 /// How a block computes a tile of m x n elements: WarpTile of
@@ -88,6 +90,43 @@ matchWholeProduct(const LaunchMapper &launch, const KernelSkeleton &skeleton);
 void mapWholeProduct(LaunchMapper &launch, WholeProductPlan &plan);
 
 llvm::Error emitWholeProduct(CudaPart &part, const WholeProductPlan &plan);
+
+//===----------------------------------------------------------------------===//
+// What other skeletons of products have in common with this one
+//===----------------------------------------------------------------------===//
+
+/// A loop that uses the result, as its input number `given`.
+struct ResultLoop {
+  const runtime::Loop *loop;
+  size_t given;
+};
+
+/// Finds out whether the skeleton takes a product's types, sizes and operands,
+/// and says in the plan what they are.
+bool matchOperands(const LaunchMapper &launch, WholeProductPlan &plan,
+                   const runtime::MatmulPart &product);
+/// Adds loops to the plan; false if they are not independent of each other and
+/// of the operands, or do not use each element. They may store to the memory of
+/// all ranks if `mayStoreAll`.
+bool addResultLoops(const LaunchMapper &launch, WholeProductPlan &plan,
+                    llvm::ArrayRef<ResultLoop> loops, bool mayStoreAll);
+/// Finds out what becomes of the product that the plan has, if these loops are
+/// all that the launch does with it.
+bool matchResult(const LaunchMapper &launch, WholeProductPlan &plan,
+                 llvm::ArrayRef<runtime::Part> loops);
+/// The tile with which all tiles take the least time; `tilesOf` counts them.
+WarpTile chooseTile(int64_t k, int64_t multiprocessors,
+                    llvm::function_ref<int64_t(const WarpTile &)> tilesOf);
+/// The map of an operand whose boxes have so many lines.
+runtime::GpuTensorMap mapOf(const WholeOperand &operand, int64_t lines,
+                            const WholeProductPlan &plan);
+
+/// "WarpTile<bf16, 128, 128, 6, 2, true, false, false>".
+std::string cudaTile(const WholeProductPlan &plan);
+/// Writes the structure of what becomes of results, and returns a lambda that
+/// makes it.
+llvm::Expected<CudaText> writeEpilogue(CudaPart &part,
+                                       const WholeProductPlan &plan);
 
 } // namespace ccn::codegen
 
