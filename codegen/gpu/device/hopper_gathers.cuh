@@ -126,25 +126,37 @@ private:
 constexpr int movers = 96;
 enum : int { moversBarrier = 3, endBarrier = 4 };
 
-/// Copies `rows` rows of `count` elements, as many at once as hide the way.
+/// Copies contiguous bytes, a multiple of 16; as many vectors are on the way at
+/// once as hide it and as there are registers for.
+__device__ __forceinline__ void copyVectors(const Byte *from, Byte *to,
+                                            u32 bytes) {
+  constexpr u32 atOnce = 6, step = movers * 16;
+  u32 at = (threadIdx.x - 32) * 16;
+#pragma unroll 1
+  for (; at + (atOnce - 1) * step < bytes; at += atOnce * step) {
+    uint4 got[atOnce];
+#pragma unroll
+    for (u32 i = 0; i < atOnce; ++i)
+      got[i] = *reinterpret_cast<const uint4 *>(from + at + i * step);
+#pragma unroll
+    for (u32 i = 0; i < atOnce; ++i)
+      *reinterpret_cast<uint4 *>(to + at + i * step) = got[i];
+  }
+#pragma unroll 1
+  for (; at < bytes; at += step)
+    *reinterpret_cast<uint4 *>(to + at) =
+        *reinterpret_cast<const uint4 *>(from + at);
+}
+/// Copies `rows` rows of `count` elements.
 template <class V>
 __device__ __forceinline__ void copyRows(const Byte *from, i64 fromStride,
                                          Byte *to, i64 toStride, u32 rows,
                                          u32 count) {
-  constexpr int atOnce = 4;
-  const u32 all = rows * count;
-  for (u32 first = threadIdx.x - 32; first < all; first += atOnce * movers) {
-    V got[atOnce];
-#pragma unroll
-    for (int i = 0; i < atOnce; ++i)
-      if (u32 at = first + i * movers; at < all)
-        got[i] = *reinterpret_cast<const V *>(from + at / count * fromStride +
-                                              at % count * i64(sizeof(V)));
-#pragma unroll
-    for (int i = 0; i < atOnce; ++i)
-      if (u32 at = first + i * movers; at < all)
-        *reinterpret_cast<V *>(to + at / count * toStride +
-                               at % count * i64(sizeof(V))) = got[i];
+#pragma unroll 1
+  for (u32 at = threadIdx.x - 32; at < rows * count; at += movers) {
+    u32 row = at / count, inRow = at % count * u32(sizeof(V));
+    *reinterpret_cast<V *>(to + row * toStride + inRow) =
+        *reinterpret_cast<const V *>(from + row * fromStride + inRow);
   }
 }
 
@@ -159,8 +171,12 @@ __device__ __forceinline__ void moveLines(const GatheredSlice &slice,
   const Byte *from = slice.from + (line - slice.begin) * fromLine;
   Byte *to = gather.to + line * toLine;
   i64 bytes = i64(columns) * i64(sizeof(T));
-  if (isAligned(from, 16) && isAligned(to, 16) &&
-      ((slice.stride | gather.stride | bytes) & 15) == 0)
+  bool areVectors = isAligned(from, 16) && isAligned(to, 16) &&
+                    ((slice.stride | gather.stride | bytes) & 15) == 0;
+  // Rows are mostly one behind the other.
+  if (areVectors && slice.stride == bytes && gather.stride == bytes)
+    copyVectors(from, to, u32(rows * bytes));
+  else if (areVectors)
     copyRows<uint4>(from, slice.stride, to, gather.stride, u32(rows),
                     u32(bytes / 16));
   else
@@ -185,7 +201,7 @@ __device__ inline void
 moveSlices(const CcnContext &c, const GatherTable &table,
            const Gathering &gather, int position, int k, u32 epoch) {
   FlagWaits waits(c);
-  if (meets || blockIdx.x == 0)
+  if (meets || (blockIdx.x == 0 && gather.signals > 0))
     tellFrom<members>(c, table.ranks, position, gather.beginFlags,
                       meets ? blockIdx.x : 0, epoch);
   // As many as all blocks are, for kernels in which each block tells.
@@ -312,9 +328,10 @@ multiplyGathered(const CcnContext &c, Byte *memory, WholeShape shape,
   }
   __syncthreads();
   GatheredTiles<Tile, isOfA> tiles = {shape, table.slices, gather.slices};
+  // Movers have as many values on the way as these registers hold.
   if (threadIdx.x < 128) {
     if constexpr (Tile::consumers == 2)
-      takeFewerRegisters<40>();
+      takeFewerRegisters<56>();
     u32 epoch = u32(beginRun(c));
     if (threadIdx.x < 32) {
       produceGathered<Tile, isOfA>(c, tiles, ring, gather, epoch, a, b, own);
@@ -326,7 +343,7 @@ multiplyGathered(const CcnContext &c, Byte *memory, WholeShape shape,
     }
   } else {
     if constexpr (Tile::consumers == 2)
-      takeMoreRegisters<232>();
+      takeMoreRegisters<224>();
     consumeTiles<Tile>(c, tiles, ring, makeEpilogue());
     arriveThreads(endBarrier, movers + 128 * Tile::consumers);
   }

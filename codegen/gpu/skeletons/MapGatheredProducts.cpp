@@ -84,7 +84,7 @@ bool GatherMatcher::takeEnd() {
 // Products of what is shown
 //===----------------------------------------------------------------------===//
 
-/// Each member gets the same signal.
+/// Each member gets the same signal, if this rank has lines.
 bool GatherMatcher::takeSignals() {
   const std::vector<int> &members = places.members(plan.group);
   std::vector<int> told = {places.rank};
@@ -98,7 +98,7 @@ bool GatherMatcher::takeSignals() {
   llvm::sort(told);
   std::vector<int> all = members;
   llvm::sort(all);
-  return plan.signals > 0 && told == all;
+  return plan.signals == 0 || told == all;
 }
 
 /// Adds a slice for each product, of which it gives the rows.
@@ -115,6 +115,8 @@ bool GatherMatcher::takeProducts(MatmulPart &whole) {
     slice.stride = part->a.strides[0];
     slice.rank = isOwn(part->a) ? places.rank : part->a.rank;
     auto member = llvm::find(members, slice.rank) - members.begin();
+    if (plan.signals == 0 && plan.slices.empty() && await)
+      plan.beginFlags = await->flag - member;
     slice.flag = plan.beginFlags + member;
     bool isAwaited =
         await && await->rank == slice.rank && await->flag == slice.flag;
@@ -295,9 +297,8 @@ bool GatherMatcher::match() {
   if (launch.facts.arch.name != "sm_90a" || !takeEnd() || rest.empty())
     return false;
   MatmulPart whole;
-  if (std::holds_alternative<SignalPart>(rest.front())
-          ? !takeShown(whole)
-          : !takeCopied(whole))
+  if (std::holds_alternative<BarrierPart>(rest.front()) ? !takeCopied(whole)
+                                                        : !takeShown(whole))
     return false;
   if (!matchOperands(launch, plan.product, whole))
     return false;

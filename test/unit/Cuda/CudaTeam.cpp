@@ -42,11 +42,12 @@ Result<std::unique_ptr<CudaTeam>> CudaTeam::create(mlir::ModuleOp plans,
   return team;
 }
 
-int CudaTeam::prefer() {
+int CudaTeam::prefer(std::optional<int> only) {
   int count = 0;
-  for (std::vector<GpuLaunch> &ofRank : program.launches)
+  for (auto [rank, ofRank] : llvm::enumerate(program.launches))
     for (GpuLaunch &launch : ofRank)
-      if (!launch.preferred.empty()) {
+      if (!launch.preferred.empty() &&
+          only.value_or(static_cast<int>(rank)) == static_cast<int>(rank)) {
         launch = GpuLaunch(launch.preferred.front());
         ++count;
       }
@@ -66,9 +67,10 @@ Status CudaTeam::compile() {
   for (const GpuKernel &kernel : program.kernels) {
     std::optional<emulator::Kernel> found =
         emulator::findKernel(*code, kernel.name);
-    if (!found)
+    // What is preferred, and waits for other ranks, accesses their memory.
+    if (!found && !(sends && kernel.waits))
       return error("the source has no kernel '", kernel.name, "'");
-    kernels.push_back(*found);
+    kernels.push_back(found.value_or(emulator::Kernel()));
   }
   return Status();
 }

@@ -42,8 +42,9 @@ public:
   /// Of a rank only, whose kernels wait a tenth of a second for the others.
   Status runAlone(int rank);
 
-  /// From now on launches run the kernels that they prefer; how many have one.
-  int prefer();
+  /// From now on launches, or those of one rank, run the kernels that they
+  /// prefer; how many have one.
+  int prefer(std::optional<int> only = std::nullopt);
   /// What the order of things is drawn from, from now on.
   void seed(unsigned number) { nextSeed = number; }
 
