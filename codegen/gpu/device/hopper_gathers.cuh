@@ -94,25 +94,15 @@ template <class Tile, bool isOfA> struct GatheredTiles {
 class FlagWaits {
 public:
   __device__ explicit FlagWaits(const CcnContext &c) : c(c) {}
-  /// For an own flag that `peer` sets.
+  /// For an own flag, which `peer` sets.
   __device__ void wait(int peer, u32 flag, u32 block, u32 epoch) {
     const u32 *word = flagOf(c, c.rank, flag, block);
-    waitFor(peer, flag, epoch, [&] { return loadAcquire(word); });
-  }
-  /// For one that a block of this rank sets.
-  __device__ void waitForOwn(u32 flag, u32 number, u32 epoch) {
-    const u32 *word = flagOf(c, c.rank, flag, number);
-    waitFor(c.rank, flag, epoch, [&] { return loadAcquireOwn(word); });
-  }
-
-private:
-  template <class Load>
-  __device__ void waitFor(int peer, u32 flag, u32 epoch, const Load &load) {
     Patience patience(c);
-    for (u32 seen; !isLost && !ccnReached(seen = load(), epoch);)
+    for (u32 seen; !isLost && !ccnReached(seen = loadAcquire(word), epoch);)
       isLost = !patience.goesOn(peer, flag, epoch, seen);
   }
 
+private:
   const CcnContext &c;
   bool isLost = false;
 };
@@ -286,7 +276,7 @@ produceGathered(const CcnContext &c, const GatheredTiles<Tile, isOfA> &all,
           end = slice.firstChunk + last / gather.chunkLines + 1;
       if (end > arrived) {
         for (int i = first + int(threadIdx.x); i < end; i += 32)
-          flags.waitForOwn(gather.chunkFlags, u32(i), epoch);
+          flags.wait(c.rank, gather.chunkFlags, u32(i), epoch);
         __syncwarp();
         fenceAllForCopies();
         arrived = first <= arrived ? end : arrived;

@@ -3,6 +3,7 @@
 #include "test/common/emulator/Hopper.h"
 
 #include "test/common/emulator/Blocks.h"
+#include "test/common/emulator/WeakMachine.h"
 
 // Its names are of no namespace, as CUDA has them.
 #include "test/common/emulator/Intrinsics.h"
@@ -127,6 +128,9 @@ bool BlockUnits::isPhaseOver(const void *at, unsigned parity) {
 void BlockUnits::meet(int number, int threads, bool waits) {
   if (number < 1 || number > 15 || threads <= 0 || threads % 32 != 0)
     endWith("a barrier of warps has a number or a count that it cannot have");
+  // A store before it is done.
+  if (WeakMachine *machine = WeakMachine::current())
+    machine->acquire(Scope::Block);
   Named &barrier = named[static_cast<size_t>(number)];
   if (barrier.arrived > 0 && barrier.threads != threads)
     endWith("threads wait at a barrier for different numbers of threads");
@@ -135,6 +139,8 @@ void BlockUnits::meet(int number, int threads, bool waits) {
   if (++barrier.arrived == threads) {
     barrier.arrived = 0;
     ++barrier.generation;
+    // What the block's threads stored before is before what they do next.
+    ++block.barriers;
     wake(&barrier);
     return;
   }

@@ -256,6 +256,32 @@ const std::vector<Mutation> schedules = {
      "\"cp.async.wait_all;\"", "\"\""},
     {"copies: nobody waits", "asynchronous-copies", Both,
      "    awaitCopies();\n    // All", "    // All", true},
+    {"gather: a chunk is told before all have moved it", "gathered-copies",
+     Running,
+     "      syncThreads(moversBarrier, movers);\n"
+     "      if (threadIdx.x == 32)\n"
+     "        storeRelease(flagOf(c, c.rank, gather.chunkFlags",
+     "      if (threadIdx.x == 32)\n"
+     "        storeRelease(flagOf(c, c.rank, gather.chunkFlags"},
+    {"gather: chunks are not awaited", "gathered-copies", Running,
+     "flags.wait(c.rank, gather.chunkFlags, u32(i), epoch);", ";", true},
+    {"gather: chunks of the run before", "signals-of-gathered-copies", Running,
+     "flags.wait(c.rank, gather.chunkFlags, u32(i), epoch);",
+     "flags.wait(c.rank, gather.chunkFlags, u32(i), epoch - 1);"},
+    {"gather: other ranks are not awaited", "signals-of-gathered-copies",
+     Running, "waits.wait(slice.rank, slice.flag, meets ? blockIdx.x : 0, epoch);",
+     ";"},
+    {"gather: only who waits is held up", "gathered-copies", Running,
+     "meets ? blockIdx.x : 0, epoch);\n      syncThreads(moversBarrier, movers);",
+     "meets ? blockIdx.x : 0, epoch);"},
+    {"gather: nobody waits at the end", "gathered-copies", Running,
+     "    FlagWaits(c).wait(table.ranks[member], flags + u32(member), blockIdx.x,"
+     "\n                      epoch);",
+     "    ;", true},
+    {"gather: the run is not counted", "signals-of-gathered-copies", Running,
+     "  if (member == 0)\n    atomicAdd(&c.control->epochs[blockIdx.x], "
+     "u64(1));",
+     ""},
     {"copies: only the own are awaited", "asynchronous-copies", Running,
      "any more.\n    __syncthreads();\n", "any more.\n"},
 };

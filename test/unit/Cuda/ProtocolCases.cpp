@@ -315,6 +315,70 @@ ProtocolCase asynchronousCopies() {
           .seeds = 3};
 }
 
+/// Rows that both ranks have are multiplied with twice the unit matrix as they
+/// are gathered: where the plan copies them, or where it only shows them.
+ProtocolCase gatheredProduct(const char *name, bool isCopied) {
+  constexpr int64_t rows = 40, size = 64;
+  PlanBuilder plan(2);
+  int in = plan.argument({rows * size}), b = plan.argument({size * size}),
+      out = plan.argument({2 * rows * size});
+  int place = plan.symmetric({rows * size}),
+      all = plan.privateBuffer({2 * rows * size});
+  for (RankPlan &rank : plan.plan.ranks)
+    for (Buffer &buffer : rank.buffers)
+      buffer.type = ElementType::F16;
+  auto matrix = [&](int buffer, int64_t row = 0, int rank = -1) {
+    return View{buffer, row * size, {size, 1}, rank};
+  };
+  for (int rank : {0, 1})
+    plan.add(rank, CopyPart{{rows, size}, matrix(in), matrix(place)});
+  if (isCopied)
+    plan.barrier();
+  for (int rank : {0, 1}) {
+    int other = 1 - rank;
+    if (isCopied) {
+      plan.add(rank, CopyPart{{rows, size},
+                              matrix(place, 0, other),
+                              matrix(all, other * rows)});
+      plan.add(rank,
+               CopyPart{{rows, size}, matrix(place), matrix(all, rank * rows)});
+      plan.add(rank, MatmulPart{{}, 2 * rows, size, size, matrix(all),
+                                matrix(b), matrix(out)});
+    } else {
+      plan.add(rank, SignalPart{other, rank});
+      plan.add(rank, MatmulPart{{}, rows, size, size, matrix(place), matrix(b),
+                                matrix(out, rank * rows)});
+      plan.add(rank, AwaitPart{other, other});
+      plan.add(rank, MatmulPart{{}, rows, size, size, matrix(place, 0, other),
+                                matrix(b), matrix(out, other * rows)});
+    }
+  }
+  plan.barrier();
+  // The first two are signals'.
+  for (RankPlan &rank : plan.plan.ranks) {
+    rank.flags = 4;
+    std::get<BarrierPart>(rank.launches[0].parts.back()).flags = 2;
+  }
+  return {.name = name,
+          .plan = plan.plan,
+          .input = [=](const ElementOfRun &e) -> std::optional<float> {
+            if (e.argument == 0)
+              return valueOf(e.rank, e.run, e.i);
+            if (e.argument == 1)
+              return e.i % (size + 1) == 0 ? 2.0f : 0.0f;
+            return std::nullopt;
+          },
+          .expected = outputs(2,
+                              [](int, int run, int64_t i) {
+                                auto rank = static_cast<int>(i / (rows * size));
+                                return 2 * valueOf(rank, run, i % (rows * size));
+                              }),
+          .blocks = 2,
+          .runs = 3,
+          .seeds = 4,
+          .prefers = true};
+}
+
 } // namespace
 
 const std::vector<ProtocolCase> &test::protocolCases() {
@@ -334,6 +398,8 @@ const std::vector<ProtocolCase> &test::protocolCases() {
       pipeline("pipeline-of-3", 256, 64, 3, "16LL", 3),
       clusterBarriers(),
       asynchronousCopies(),
+      gatheredProduct("gathered-copies", true),
+      gatheredProduct("signals-of-gathered-copies", false),
   };
   return cases;
 }

@@ -18,6 +18,10 @@ GpuProgram test::programOf(const ProtocolCase &protocol) {
   GpuProgram program = emit(protocol.plan);
   program.source = program.textFor(KernelTransport::Peers);
   program.peerSource.clear();
+  for (std::vector<GpuLaunch> &ofRank : program.launches)
+    for (GpuLaunch &launch : ofRank)
+      if (protocol.prefers && launch.preferred.size() == 1)
+        launch = GpuLaunch(launch.preferred.front());
   if (protocol.adapt)
     protocol.adapt(program.source);
   return program;

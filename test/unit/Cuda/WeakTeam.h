@@ -40,6 +40,8 @@ struct ProtocolCase {
   int clusterBits = 0;
   /// How many orders are tried; fewer where there is much to compute.
   unsigned seeds = 12;
+  /// Whether launches run what they prefer.
+  bool prefers = false;
   /// Edits the kernels' text, for example to smaller chunks.
   std::function<void(std::string &source)> adapt = {};
 };
