@@ -426,25 +426,51 @@ void LaunchSteps::addKernel(const KernelPlan &kernel) {
     wait(gridUs());
 }
 
-/// A whole skeleton's kernel: everything goes on at once.
+/// A whole skeleton's kernel: everything goes on at once. What it waits for at
+/// the beginning takes little of the time, and what comes first needs none of
+/// it.
 void LaunchSteps::addWhole(const KernelPlan &kernel, const WholeWork &work) {
   cores = toDouble(rates.cores);
   CostCounter counter(plan, rank, bodies, cache);
   counter.keep(work.kept);
   Step step{.us = rates.memoryUs};
+  std::vector<int> awaits;
+  std::optional<MatmulPart> product;
+  const BarrierPart *end = nullptr;
   Cost cost;
-  double us = 0;
-  for (const PartPlan &planned : kernel.parts)
-    for (const Part &each : planned.parts) {
+  for (const Part &each : kernel.parts.front().parts) {
+    if (const auto *barrier = std::get_if<BarrierPart>(&each)) {
+      if (product)
+        end = barrier;
+      else
+        addBarrier(*barrier, /*isAtEdge=*/true);
+    } else if (std::holds_alternative<SignalPart>(each)) {
+      addParts(each, /*isAtEdge=*/true);
+    } else if (const auto *await = std::get_if<AwaitPart>(&each)) {
+      awaits.push_back(events.flag(await->rank, rank, await->flag));
+    } else {
       cost += counter.of(each, numberOfPart());
-      if (const auto *product = std::get_if<MatmulPart>(&each))
-        us += tilesUs(*product, /*isLibrary=*/true,
-                      TileSize{work.rows, work.columns});
+      const auto *own = std::get_if<MatmulPart>(&each);
+      if (!own)
+        continue;
+      // Tiles are of one product of several, but they all take turns.
+      if (product)
+        product->m = llvm::alignTo(product->m, work.rows) + own->m;
+      else
+        product = *own;
     }
+  }
+  if (!awaits.empty())
+    steps.push_back({.awaits = std::move(awaits),
+                     .us = rates.linkUs,
+                     .bound = Bound::Flags});
   total += cost;
-  compute(step, us);
+  compute(step, tilesUs(*product, /*isLibrary=*/true,
+                        TileSize{work.rows, work.columns}));
   demand(step, cost);
   steps.push_back(std::move(step));
+  if (end)
+    addBarrier(*end, /*isAtEdge=*/true);
 }
 
 /// How long steps take that share nothing with others.

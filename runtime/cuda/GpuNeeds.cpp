@@ -40,8 +40,16 @@ GpuExecutor::State::workspaceBytes(const GpuProgram &program) const {
     int64_t blockBytes =
         program.kernels[static_cast<size_t>(own[i].kernel)].blockBytes;
     int64_t &most = bytes[static_cast<size_t>(plan.launches[i].stream)];
-    if (preferredKernel(own[i]))
-      most = std::max(most, own[i].preferred.front().workspaceBytes);
+    if (preferredKernel(own[i])) {
+      const GpuLaunch &other = own[i].preferred.front();
+      most = std::max(
+          most,
+          addSaturating(
+              other.workspaceBytes,
+              multiplySaturating(
+                  program.kernels[static_cast<size_t>(other.kernel)].blockBytes,
+                  launches[i].blocks)));
+    }
     most = std::max(most, addSaturating(own[i].workspaceBytes,
                                         multiplySaturating(
                                             blockBytes, launches[i].blocks)));

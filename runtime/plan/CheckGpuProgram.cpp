@@ -152,10 +152,9 @@ Status checkPreferred(const Plan &plan, const GpuProgram &program, int rank,
       other.kernel < 0 ? nullptr
                        : &program.kernels[static_cast<size_t>(other.kernel)];
   if (!kernel || kernel->tensorMaps == 0 || kernel->clusters ||
-      kernel->blockBytes > 0 || other.product || !other.preferred.empty())
+      other.product || !other.preferred.empty())
     return error("preferred: expected a kernel with tensor maps, without "
-                 "clusters, blocks' workspaces, product or another one that is "
-                 "preferred");
+                 "clusters, product or another one that is preferred");
   const GpuKernel &own = program.kernels[static_cast<size_t>(launch.kernel)];
   if (kernel->waits && (!own.waits || own.clusters))
     return error("preferred: expected a kernel that does not wait, as the "

@@ -323,10 +323,17 @@ TEST_F(TensorMapRun, KernelsWithMapsArePreferred) {
   setenv("CCN_FAKE_CAPABILITY", "8", 1);
   EXPECT_EQ(runs(0, copyFew), "");
   unsetenv("CCN_FAKE_CAPABILITY");
-  // What is preferred must not wait.
+  // What is preferred waits only if the launch's own kernel does.
   package.gpu->kernels[0].waits = true;
   EXPECT_EQ(runs(0, copyFew),
             "rank 0: program for GPUs: rank 0: launch 0 ('first'): preferred: "
-            "expected a kernel with tensor maps that does not wait, without "
-            "clusters, workspace, product or another one that is preferred");
+            "expected a kernel that does not wait, as the launch's does not, "
+            "or has clusters");
+  package.gpu->kernels[0].waits = false;
+  package.gpu->kernels[0].clusters = true;
+  package.gpu->kernels[0].threads = 512;
+  EXPECT_EQ(runs(0, copyFew),
+            "rank 0: program for GPUs: rank 0: launch 0 ('first'): preferred: "
+            "expected a kernel with tensor maps, without clusters, product or "
+            "another one that is preferred");
 }
