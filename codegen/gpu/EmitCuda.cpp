@@ -186,8 +186,8 @@ DeviceFiles filesOf(const KernelPlans &plans, KernelTransport transport) {
                                      ? *messages
                                      : plans.kernels[rank][launch];
       require(kernel);
-      if (kernel.preferred && !(files.areForMessages() &&
-                                kernel.preferred->properties.waits))
+      if (kernel.preferred &&
+          !(files.areForMessages() && kernel.preferred->properties.waits))
         require(*kernel.preferred);
     }
   if (hasLists(*plans.plan))

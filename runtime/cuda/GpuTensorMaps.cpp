@@ -143,12 +143,11 @@ void GpuExecutor::State::preparePreferred(const GpuProgram &program) {
     // Blocks take their work in turns, on a multiprocessor each. Those that
     // wait are as many as of the launch's other kernel, which other ranks may
     // run.
-    own->blocks =
-        kernel.waits
-            ? launches[i].blocks
-            : static_cast<unsigned>(std::clamp<int64_t>(
-                  other.blocks, 1,
-                  kernels.multiprocessors() * made->blocksEach));
+    own->blocks = kernel.waits
+                      ? launches[i].blocks
+                      : static_cast<unsigned>(std::clamp<int64_t>(
+                            other.blocks, 1,
+                            kernels.multiprocessors() * made->blocksEach));
     own->threads = static_cast<unsigned>(kernel.threads);
     own->sharedBytes = static_cast<unsigned>(kernel.sharedBytes);
     own->context = launches[i].context;

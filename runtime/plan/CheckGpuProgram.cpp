@@ -151,8 +151,8 @@ Status checkPreferred(const Plan &plan, const GpuProgram &program, int rank,
   const GpuKernel *kernel =
       other.kernel < 0 ? nullptr
                        : &program.kernels[static_cast<size_t>(other.kernel)];
-  if (!kernel || kernel->tensorMaps == 0 || kernel->clusters ||
-      other.product || !other.preferred.empty())
+  if (!kernel || kernel->tensorMaps == 0 || kernel->clusters || other.product ||
+      !other.preferred.empty())
     return error("preferred: expected a kernel with tensor maps, without "
                  "clusters, product or another one that is preferred");
   const GpuKernel &own = program.kernels[static_cast<size_t>(launch.kernel)];

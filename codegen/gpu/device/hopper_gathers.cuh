@@ -176,8 +176,7 @@ __device__ __forceinline__ void moveLines(const GatheredSlice &slice,
 /// Tells the members, this rank's flag `flags` + its position being theirs.
 template <int members>
 __device__ inline void tellFrom(const CcnContext &c, const int *ranks,
-                                int position, u32 flags, u32 block,
-                                u32 epoch) {
+                                int position, u32 flags, u32 block, u32 epoch) {
   int member = int(threadIdx.x) - 32;
   if (member < members && member != position)
     storeRelease(flagOf(c, ranks[member], flags + u32(position), block), epoch);
@@ -187,9 +186,9 @@ __device__ inline void tellFrom(const CcnContext &c, const int *ranks,
 /// own one. If ranks meet in a barrier before, blocks tell each other; else a
 /// signal is all blocks'.
 template <class Tile, bool isOfA, bool meets, bool keepsOwn, int members>
-__device__ inline void
-moveSlices(const CcnContext &c, const GatherTable &table,
-           const Gathering &gather, int position, int k, u32 epoch) {
+__device__ inline void moveSlices(const CcnContext &c, const GatherTable &table,
+                                  const Gathering &gather, int position, int k,
+                                  u32 epoch) {
   FlagWaits waits(c);
   if (meets || (blockIdx.x == 0 && gather.signals > 0))
     tellFrom<members>(c, table.ranks, position, gather.beginFlags,
@@ -205,8 +204,8 @@ moveSlices(const CcnContext &c, const GatherTable &table,
     const GatheredSlice &slice =
         table.slices[number < gather.slices ? number : 0];
     bool isOwn = slice.rank == c.rank;
-    int last = slice.firstChunk +
-               (slice.end - slice.begin - 1) / gather.chunkLines;
+    int last =
+        slice.firstChunk + (slice.end - slice.begin - 1) / gather.chunkLines;
     if (chunk > last)
       continue;
     if (!isOwn) {

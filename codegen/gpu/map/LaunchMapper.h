@@ -66,8 +66,8 @@ public:
     kernel.launch.workspaceBytes += bytes;
     return place;
   }
-  /// Reserves flags that only this rank sets, in its own memory, and returns the
-  /// first.
+  /// Reserves flags that only this rank sets, in its own memory, and returns
+  /// the first.
   int64_t takeFlags(int64_t count) {
     facts.flags += count;
     return facts.flags - count;

@@ -19,10 +19,10 @@ static CudaText setSlices(const CudaPlaces &places,
   for (auto [i, slice] : llvm::enumerate(plan.slices)) {
     text << ("to[" + Twine(i) + "] = {int(") << slice.begin << "), int("
          << slice.end() << "), int(" << slice.firstTile << "), int("
-         << slice.firstChunk << "), "
-         << places.address(slice.from, slice.rank) << ", "
-         << slice.stride * size << ", int(" << static_cast<int64_t>(slice.rank)
-         << "), u32(" << slice.flag << ")};\n";
+         << slice.firstChunk << "), " << places.address(slice.from, slice.rank)
+         << ", " << slice.stride * size << ", int("
+         << static_cast<int64_t>(slice.rank) << "), u32(" << slice.flag
+         << ")};\n";
   }
   text << "}";
   return text;
@@ -50,8 +50,7 @@ llvm::Error codegen::emitGatheredProduct(CudaPart &part,
       << plan.stride * runtime::sizeInBytes(product.type) << ", u32("
       << plan.chunkFlags << "), u32(" << plan.beginFlags << "), u32("
       << plan.endFlags << "), int(" << plan.signals << ")}, "
-      << part.places.group(plan.group) << ", "
-      << setSlices(part.places, plan) << ", " << *makeEpilogue
-      << ");\n#endif\n";
+      << part.places.group(plan.group) << ", " << setSlices(part.places, plan)
+      << ", " << *makeEpilogue << ");\n#endif\n";
   return llvm::Error::success();
 }

@@ -56,9 +56,7 @@ struct GatheredProductPlan : SkeletonPlan {
   int64_t chunkLines = 1;
 
   WholeOperand &gathered() { return isOfA ? product.a : product.b; }
-  const WholeOperand &gathered() const {
-    return isOfA ? product.a : product.b;
-  }
+  const WholeOperand &gathered() const { return isOfA ? product.a : product.b; }
   int64_t chunksOf(const GatheredSlice &slice) const {
     return (slice.lines + chunkLines - 1) / chunkLines;
   }

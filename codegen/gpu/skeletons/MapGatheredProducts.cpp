@@ -131,10 +131,9 @@ bool GatherMatcher::takeProducts(MatmulPart &whole) {
       return one.buffer == other.buffer && one.strides == other.strides &&
              one.rank == other.rank;
     };
-    if (part->n != whole.n || part->k != whole.k ||
-        !isSame(part->c, whole.c) || !isSame(part->b, whole.b) ||
-        part->b.offset != whole.b.offset || part->a.strides[1] != 1 ||
-        part->a.strides != whole.a.strides ||
+    if (part->n != whole.n || part->k != whole.k || !isSame(part->c, whole.c) ||
+        !isSame(part->b, whole.b) || part->b.offset != whole.b.offset ||
+        part->a.strides[1] != 1 || part->a.strides != whole.a.strides ||
         places.type(part->a) != places.type(whole.a))
       return false;
     plan.slices.push_back(std::move(slice));
@@ -261,8 +260,8 @@ bool GatherMatcher::isComplete() {
   std::rotate(plan.slices.begin(), own, own + 1);
   const GatheredSlice &first = plan.slices.front();
   int64_t size = runtime::sizeInBytes(plan.product.type),
-          outer = plan.gathered().isTransposed ? plan.product.part.k
-                                               : first.lines;
+          outer =
+              plan.gathered().isTransposed ? plan.product.part.k : first.lines;
   return first.from.offset * size % 16 == 0 &&
          (outer == 1 || (first.stride > 0 && first.stride * size % 16 == 0));
 }
@@ -311,8 +310,8 @@ bool GatherMatcher::match() {
     if (gathered.lineStride <= 0 || gathered.kStride <= 0)
       return false;
     for (const CopyPart *copy : copies)
-      if (!addCopy(*copy, gathered.view, gathered.lineStride,
-                   gathered.kStride, whole.k))
+      if (!addCopy(*copy, gathered.view, gathered.lineStride, gathered.kStride,
+                   whole.k))
         return false;
     const View &other = plan.isOfA ? whole.b : whole.a;
     if (places.overlap(other, plan.to) || places.overlap(whole.c, plan.to))
@@ -342,8 +341,7 @@ int64_t tilesOf(const WarpTile &tile, const GatheredProductPlan &plan,
 int64_t chooseChunks(GatheredProductPlan &plan, int64_t multiprocessors) {
   constexpr int64_t leastBytes = 4096, mostBytes = 32768, linesOfVectors = 64;
   const WholeOperand &gathered = plan.gathered();
-  int64_t line =
-              plan.product.part.k * runtime::sizeInBytes(plan.product.type),
+  int64_t line = plan.product.part.k * runtime::sizeInBytes(plan.product.type),
           lines = gathered.lines;
   int64_t bytes =
       std::clamp(lines * line / multiprocessors, leastBytes, mostBytes);
@@ -352,14 +350,13 @@ int64_t chooseChunks(GatheredProductPlan &plan, int64_t multiprocessors) {
        llvm::divideCeilSigned(
            lines, mostChunks - static_cast<int64_t>(plan.slices.size()))});
   if (gathered.isTransposed)
-    plan.chunkLines = static_cast<int64_t>(llvm::alignTo(
-        static_cast<uint64_t>(plan.chunkLines), linesOfVectors));
+    plan.chunkLines = static_cast<int64_t>(
+        llvm::alignTo(static_cast<uint64_t>(plan.chunkLines), linesOfVectors));
   int64_t chunks = 0, own = plan.hasOwn;
   size_t count = plan.slices.size(),
          moved = count - static_cast<size_t>(plan.isKept ? 0 : own);
   for (size_t i = 0; i < moved; ++i) {
-    GatheredSlice &slice =
-        plan.slices[(i + static_cast<size_t>(own)) % count];
+    GatheredSlice &slice = plan.slices[(i + static_cast<size_t>(own)) % count];
     slice.firstChunk = chunks;
     chunks += plan.chunksOf(slice);
   }

@@ -112,8 +112,7 @@ bool Matcher::matchOperand(WholeOperand &operand) {
 /// Whether others than the loops of this launch read the product.
 bool Matcher::isResultNeeded(ArrayRef<runtime::Part> loops) const {
   const runtime::View &c = plan.part.c;
-  return loops.empty() ||
-         places.buffer(c).memory != runtime::Memory::Private ||
+  return loops.empty() || places.buffer(c).memory != runtime::Memory::Private ||
          launch.facts.uses[static_cast<size_t>(c.buffer)] > 1;
 }
 
@@ -226,9 +225,8 @@ bool Matcher::matchOperands(const runtime::MatmulPart &product) {
   // Coordinates, and numbers of tiles, have 32 bits.
   constexpr int64_t most = int64_t(1) << 30;
   auto isSize = [](int64_t size) { return size > 0 && size < most; };
-  if (!isTensorCoreType(plan.type) || !isOwn(product.c) ||
-      !isSize(product.m) || !isSize(product.n) || !isSize(product.k) ||
-      !isSize(plan.batches) ||
+  if (!isTensorCoreType(plan.type) || !isOwn(product.c) || !isSize(product.m) ||
+      !isSize(product.n) || !isSize(product.k) || !isSize(plan.batches) ||
       llvm::divideCeilSigned(product.m, 64) *
               llvm::divideCeilSigned(product.n, 64) >=
           most / plan.batches)
@@ -406,8 +404,8 @@ void codegen::mapWholeProduct(LaunchMapper &launch, WholeProductPlan &plan) {
     return llvm::divideCeilSigned(plan.part.m, tile.m) *
            llvm::divideCeilSigned(plan.part.n, tile.n) * plan.batches;
   };
-  plan.tile = chooseTile(plan.part.k, launch.facts.machine.multiprocessors,
-                         tilesOf);
+  plan.tile =
+      chooseTile(plan.part.k, launch.facts.machine.multiprocessors, tilesOf);
   KernelPlan &kernel = launch.kernel;
   kernel.properties.threads = plan.tile.threads();
   launch.needShared(plan.tile.sharedBytes(plan.type));

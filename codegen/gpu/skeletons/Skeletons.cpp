@@ -8,9 +8,14 @@ using namespace ccn::codegen;
 Skeletons codegen::allSkeletons() {
   static const KernelSkeleton *const all[] = {
       // Skeletons that execute several parts together come first.
-      &pipelinesSkeleton(), &exchangedRowsSkeleton(), &flagsSkeleton(),
-      &exchangesSkeleton(), &columnsSkeleton(),       &productsSkeleton(),
-      &rowsSkeleton(),      &wholeProductsSkeleton(),
+      &pipelinesSkeleton(),
+      &exchangedRowsSkeleton(),
+      &flagsSkeleton(),
+      &exchangesSkeleton(),
+      &columnsSkeleton(),
+      &productsSkeleton(),
+      &rowsSkeleton(),
+      &wholeProductsSkeleton(),
       &gatheredProductsSkeleton(),
   };
   return all;

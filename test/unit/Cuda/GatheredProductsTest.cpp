@@ -30,8 +30,8 @@ struct Gather {
 
   friend void PrintTo(const Gather &g, std::ostream *os) {
     *os << "form " << static_cast<int>(g.form) << " on " << g.ranks
-        << " ranks, " << g.m << " x " << g.n << " x " << g.k << " "
-        << g.element << ", " << g.loop;
+        << " ranks, " << g.m << " x " << g.n << " x " << g.k << " " << g.element
+        << ", " << g.loop;
   }
 };
 
@@ -42,9 +42,11 @@ std::string textOf(const Gather &g) {
        isTransposed = g.form == Form::TransposedColumns;
   std::string w = isTransposed ? "[K, N]" : "[N, K]",
               of = isTransposed ? "w" : "transpose(w)";
-  text += "program f(x: " + type + "[M, K]" +
-          (isOfRows ? " sliced(0)" : "") + ", w: " + type + w +
-          (isOfRows ? "" : isTransposed ? " sliced(1)" : " sliced(0)") +
+  text += "program f(x: " + type + "[M, K]" + (isOfRows ? " sliced(0)" : "") +
+          ", w: " + type + w +
+          (isOfRows       ? ""
+           : isTransposed ? " sliced(1)"
+                          : " sliced(0)") +
           ", v: " + type + "[N], r: " + type + "[M, N]) {\n";
   if (isOfRows)
     text += "  let g = all_gather(x)\n  let p = matmul(g, " + of + ")\n";
@@ -56,8 +58,8 @@ std::string textOf(const Gather &g) {
   if (hasLoop)
     text += std::string("  let y = ") + g.loop + "\n";
   text += "  return " + y + (g.form == Form::KeptRows ? ", g" : "") +
-          "\n}\nschedule fused for f {\n  fuse g, p" +
-          (hasLoop ? ", y" : "") + "\n}\n";
+          "\n}\nschedule fused for f {\n  fuse g, p" + (hasLoop ? ", y" : "") +
+          "\n}\n";
   return text;
 }
 
@@ -117,11 +119,10 @@ class OtherGathers : public testing::TestWithParam<Other> {};
 
 TEST_P(OtherGathers, GoByOtherKernels) {
   ComparedTeam compared;
-  ASSERT_TRUE(compared.create(std::string("mesh m (d = 2)\nprogram f(") +
-                                  GetParam().program +
-                                  "}\nschedule fused for f {\n  " +
-                                  GetParam().schedule + "\n}\n",
-                              "fused", 2));
+  ASSERT_TRUE(compared.create(
+      std::string("mesh m (d = 2)\nprogram f(") + GetParam().program +
+          "}\nschedule fused for f {\n  " + GetParam().schedule + "\n}\n",
+      "fused", 2));
   EXPECT_EQ(compared.team().prefer(), 0);
   EXPECT_TRUE(compared.run(1));
 }
@@ -181,8 +182,8 @@ TEST_P(CompiledGathers, FitTheGpu) {
   const GpuKernel &kernel =
       program.kernels[static_cast<size_t>(launch.preferred.front().kernel)];
   std::string ptx;
-  Result<CompiledKernels> compiled = compileKernels(
-      program.textFor(KernelTransport::Peers), "sm_90a", &ptx);
+  Result<CompiledKernels> compiled =
+      compileKernels(program.textFor(KernelTransport::Peers), "sm_90a", &ptx);
   ASSERT_TRUE(compiled) << compiled.message();
   // See WholeProducts.FitTheGpu. Other kernels of the program may end threads.
   size_t begin = ptx.find(".entry " + kernel.name + "(");

@@ -269,13 +269,15 @@ const std::vector<Mutation> schedules = {
      "flags.wait(c.rank, gather.chunkFlags, u32(i), epoch);",
      "flags.wait(c.rank, gather.chunkFlags, u32(i), epoch - 1);"},
     {"gather: other ranks are not awaited", "signals-of-gathered-copies",
-     Running, "waits.wait(slice.rank, slice.flag, meets ? blockIdx.x : 0, epoch);",
-     ";"},
+     Running,
+     "waits.wait(slice.rank, slice.flag, meets ? blockIdx.x : 0, epoch);", ";"},
     {"gather: only who waits is held up", "gathered-copies", Running,
-     "meets ? blockIdx.x : 0, epoch);\n      syncThreads(moversBarrier, movers);",
+     "meets ? blockIdx.x : 0, epoch);\n      syncThreads(moversBarrier, "
+     "movers);",
      "meets ? blockIdx.x : 0, epoch);"},
     {"gather: nobody waits at the end", "gathered-copies", Running,
-     "    FlagWaits(c).wait(table.ranks[member], flags + u32(member), blockIdx.x,"
+     "    FlagWaits(c).wait(table.ranks[member], flags + u32(member), "
+     "blockIdx.x,"
      "\n                      epoch);",
      "    ;", true},
     {"gather: the run is not counted", "signals-of-gathered-copies", Running,

@@ -342,15 +342,27 @@ ProtocolCase gatheredProduct(const char *name, bool isCopied) {
                               matrix(all, other * rows)});
       plan.add(rank,
                CopyPart{{rows, size}, matrix(place), matrix(all, rank * rows)});
-      plan.add(rank, MatmulPart{{}, 2 * rows, size, size, matrix(all),
-                                matrix(b), matrix(out)});
+      plan.add(
+          rank,
+          MatmulPart{
+              {}, 2 * rows, size, size, matrix(all), matrix(b), matrix(out)});
     } else {
       plan.add(rank, SignalPart{other, rank});
-      plan.add(rank, MatmulPart{{}, rows, size, size, matrix(place), matrix(b),
+      plan.add(rank, MatmulPart{{},
+                                rows,
+                                size,
+                                size,
+                                matrix(place),
+                                matrix(b),
                                 matrix(out, rank * rows)});
       plan.add(rank, AwaitPart{other, other});
-      plan.add(rank, MatmulPart{{}, rows, size, size, matrix(place, 0, other),
-                                matrix(b), matrix(out, other * rows)});
+      plan.add(rank, MatmulPart{{},
+                                rows,
+                                size,
+                                size,
+                                matrix(place, 0, other),
+                                matrix(b),
+                                matrix(out, other * rows)});
     }
   }
   plan.barrier();
@@ -371,7 +383,8 @@ ProtocolCase gatheredProduct(const char *name, bool isCopied) {
           .expected = outputs(2,
                               [](int, int run, int64_t i) {
                                 auto rank = static_cast<int>(i / (rows * size));
-                                return 2 * valueOf(rank, run, i % (rows * size));
+                                return 2 *
+                                       valueOf(rank, run, i % (rows * size));
                               }),
           .blocks = 2,
           .runs = 3,
