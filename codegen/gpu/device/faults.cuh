@@ -47,7 +47,9 @@ __device__ inline void fail(const CcnContext &c, int code) {
 /// host's memory takes as long as many turns.
 class Patience {
 public:
-  __device__ explicit Patience(const CcnContext &c) : c(c) {}
+  /// The time is up after so many time limits.
+  __device__ explicit Patience(const CcnContext &c, u32 limits = 1)
+      : c(c), limits(limits) {}
   /// Ends the thread when the time is up, for it or for another one, or the
   /// host asks for it.
   __device__ void wait(int peer, u32 flag, u32 expected, u32 seen) {
@@ -62,7 +64,7 @@ public:
     if (begin == 0)
       begin = now;
     // A thread that misses one packet may miss all that come after it.
-    bool late = now - begin > c.timeLimit ||
+    bool late = now - begin > limits * c.timeLimit ||
                 loadAcquireOwn(&c.control->faulted) == CCN_TIMED_OUT;
     if (!late && *c.stop == 0)
       return true;
@@ -73,6 +75,6 @@ public:
 
 private:
   const CcnContext &c;
-  u32 turns = 0;
+  u32 limits, turns = 0;
   u64 begin = 0;
 };

@@ -275,7 +275,7 @@ produceGathered(const CcnContext &c, const GatheredTiles<Tile, isOfA> &all,
           end = slice.firstChunk + last / gather.chunkLines + 1;
       if (end > arrived) {
         for (int i = first + int(threadIdx.x); i < end; i += 32)
-          flags.wait(c.rank, gather.chunkFlags, u32(i), epoch);
+          flags.wait(slice.rank, gather.chunkFlags, u32(i), epoch);
         __syncwarp();
         fenceAllForCopies();
         arrived = first <= arrived ? end : arrived;

@@ -115,7 +115,8 @@ public:
   __device__ __forceinline__ void wait(u64 *barrier, u32 parity) {
     if (isPhaseOver(barrier, parity) || isLost)
       return;
-    Patience patience(c);
+    // What brings this may wait for another rank, and then names that.
+    Patience patience(c, 2);
     while (!isPhaseOver(barrier, parity))
       if (!patience.goesOn(c.rank, 0, parity, parity ^ 1)) {
         isLost = true;

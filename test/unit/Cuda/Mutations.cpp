@@ -264,10 +264,10 @@ const std::vector<Mutation> schedules = {
      "      if (threadIdx.x == 32)\n"
      "        storeRelease(flagOf(c, c.rank, gather.chunkFlags"},
     {"gather: chunks are not awaited", "gathered-copies", Running,
-     "flags.wait(c.rank, gather.chunkFlags, u32(i), epoch);", ";", true},
+     "flags.wait(slice.rank, gather.chunkFlags, u32(i), epoch);", ";", true},
     {"gather: chunks of the run before", "signals-of-gathered-copies", Running,
-     "flags.wait(c.rank, gather.chunkFlags, u32(i), epoch);",
-     "flags.wait(c.rank, gather.chunkFlags, u32(i), epoch - 1);"},
+     "flags.wait(slice.rank, gather.chunkFlags, u32(i), epoch);",
+     "flags.wait(slice.rank, gather.chunkFlags, u32(i), epoch - 1);"},
     {"gather: other ranks are not awaited", "signals-of-gathered-copies",
      Running,
      "waits.wait(slice.rank, slice.flag, meets ? blockIdx.x : 0, epoch);", ";"},
