@@ -139,9 +139,9 @@ __device__ __forceinline__ void copyVectors(const Byte *from, Byte *to,
 }
 /// Copies `rows` rows of `count` elements.
 template <class V>
-__device__ __forceinline__ void copyRows(const Byte *from, i64 fromStride,
-                                         Byte *to, i64 toStride, u32 rows,
-                                         u32 count) {
+__device__ __forceinline__ void copyStrided(const Byte *from, i64 fromStride,
+                                            Byte *to, i64 toStride, u32 rows,
+                                            u32 count) {
 #pragma unroll 1
   for (u32 at = threadIdx.x - 32; at < rows * count; at += movers) {
     u32 row = at / count, inRow = at % count * u32(sizeof(V));
@@ -167,10 +167,11 @@ __device__ __forceinline__ void moveLines(const GatheredSlice &slice,
   if (areVectors && slice.stride == bytes && gather.stride == bytes)
     copyVectors(from, to, u32(rows * bytes));
   else if (areVectors)
-    copyRows<uint4>(from, slice.stride, to, gather.stride, u32(rows),
-                    u32(bytes / 16));
+    copyStrided<uint4>(from, slice.stride, to, gather.stride, u32(rows),
+                       u32(bytes / 16));
   else
-    copyRows<T>(from, slice.stride, to, gather.stride, u32(rows), u32(columns));
+    copyStrided<T>(from, slice.stride, to, gather.stride, u32(rows),
+                   u32(columns));
 }
 
 /// Tells the members, this rank's flag `flags` + its position being theirs.
