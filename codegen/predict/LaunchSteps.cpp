@@ -464,6 +464,10 @@ void LaunchSteps::addWhole(const KernelPlan &kernel, const WholeWork &work) {
     steps.push_back({.awaits = std::move(awaits),
                      .us = rates.linkUs,
                      .bound = Bound::Flags});
+  // As much as this rank would load of another one, that one stores here.
+  if (work.isScattered)
+    for (auto [other, bytes] : std::exchange(cost.loadedBytes, {}))
+      cost.storedBytes[other] += bytes;
   total += cost;
   compute(step, tilesUs(*product, /*isLibrary=*/true,
                         TileSize{work.rows, work.columns}));

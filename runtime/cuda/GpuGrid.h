@@ -93,6 +93,9 @@ struct LaunchNeeds {
   int64_t resident = 0;
   /// residentClusters() of a kernel that is for clusters.
   ClusterCounts clusters{};
+  /// Whether the rank has a kernel that it prefers, and that runs on all ranks
+  /// or on none.
+  bool hasPreferred = false;
 };
 
 /// The size of a launch's clusters, the same on all ranks, as a power of 2: the

@@ -48,6 +48,10 @@ public:
     return kernels[static_cast<size_t>(index)];
   }
   int64_t multiprocessors() const { return processors; }
+  /// Of a kernel that launches only prefer: they do without.
+  void leaveOut(int index) {
+    kernels[static_cast<size_t>(index)].function = nullptr;
+  }
 
 private:
   DeviceObject<CUmodule> module;

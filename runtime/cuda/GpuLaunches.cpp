@@ -49,7 +49,7 @@ Status GpuExecutor::State::launchKernel(PreparedGpuLaunch &launch,
       return Status();
   }
   if (launch.preferred && !launch.context.hasProduct &&
-      areTensorsAligned(*launch.preferred))
+      (launch.preferred->needsNoMaps || areTensorsAligned(*launch.preferred)))
     return launchKernel(*launch.preferred, stream);
   if (!launch.function)
     return Status();

@@ -244,6 +244,14 @@ Status GpuExecutor::State::agreeOnStreams(const GpuProgram &program) {
   return Status();
 }
 
+/// Whether a launch prefers a kernel that runs on all ranks or on none.
+static bool prefersOfAllRanks(const GpuProgram &program,
+                              const GpuLaunch &launch) {
+  return !launch.preferred.empty() &&
+         program.kernels[static_cast<size_t>(launch.preferred.front().kernel)]
+             .isOfAllRanks;
+}
+
 /// Decides the grid of each launch.
 Status GpuExecutor::State::agreeOnBlocks(const GpuProgram &program) {
   const std::vector<GpuLaunch> &own =
@@ -276,6 +284,7 @@ Status GpuExecutor::State::agreeOnBlocks(const GpuProgram &program) {
     LaunchNeeds &both = needs.back();
     both.blocks = std::max(both.blocks, launch.preferred.front().blocks);
     both.resident = std::min(both.resident, residentBlocks(share));
+    both.hasPreferred = prefersOfAllRanks(program, launch);
   }
   Result<std::vector<LaunchNeeds>> all =
       exchange->gatherAll(std::span<const LaunchNeeds>(needs));
@@ -289,6 +298,11 @@ Status GpuExecutor::State::agreeOnBlocks(const GpuProgram &program) {
     std::vector<LaunchNeeds> ofLaunch;
     for (size_t at = i; at < all->size(); at += own.size())
       ofLaunch.push_back((*all)[at]);
+    if (prefersOfAllRanks(program, own[i]) &&
+        !std::all_of(
+            ofLaunch.begin(), ofLaunch.end(),
+            [](const LaunchNeeds &needs) { return needs.hasPreferred; }))
+      kernels.leaveOut(own[i].preferred.front().kernel);
     share.blocksEach = kernels.kernel(own[i].kernel).blocksEach;
     int &bits = launches[i].context.clusterBits;
     bits = clusterBitsOf(ofLaunch);

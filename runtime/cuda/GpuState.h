@@ -61,6 +61,8 @@ struct PreparedGpuLaunch {
   /// What runs instead if addresses are aligned for its tensors' maps; null if
   /// there is no such kernel on this device.
   std::unique_ptr<PreparedGpuLaunch> preferred;
+  /// Whether it runs even if they are not (GpuKernel::isOfAllRanks).
+  bool needsNoMaps = false;
   /// The library's product that replaces the first part if the addresses allow,
   /// and whether the launch has no other part.
   std::unique_ptr<LibraryProduct> product;

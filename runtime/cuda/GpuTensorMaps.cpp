@@ -138,6 +138,9 @@ void GpuExecutor::State::preparePreferred(const GpuProgram &program) {
     const GpuLaunch &other = launch.preferred.front();
     const GpuKernel &kernel =
         program.kernels[static_cast<size_t>(other.kernel)];
+    // Whether the library does a product may differ between ranks.
+    if (kernel.isOfAllRanks && launches[i].product)
+      continue;
     auto own = std::make_unique<PreparedGpuLaunch>();
     own->function = made->function;
     // Blocks take their work in turns, on a multiprocessor each. Those that
@@ -153,6 +156,7 @@ void GpuExecutor::State::preparePreferred(const GpuProgram &program) {
     own->context = launches[i].context;
     own->context.clusterBits = 0;
     own->numbers = other.numbers;
+    own->needsNoMaps = kernel.isOfAllRanks;
     own->setTensors(other.tensorMaps);
     launches[i].preferred = std::move(own);
   }
@@ -205,6 +209,9 @@ Status GpuExecutor::State::encodeTensorMaps(PreparedGpuLaunch &launch) {
       continue;
     // Until it is encoded.
     launch.tensorAddresses[i] = nullptr;
+    launch.tensorMaps[i] = {};
+    if (launch.needsNoMaps && !isTensorAligned(address))
+      continue;
     Status status =
         isTensorAligned(address)
             ? encode(*device, tensor, address, launch.tensorMaps[i])

@@ -159,6 +159,24 @@ Status checkPreferred(const Plan &plan, const GpuProgram &program, int rank,
   if (kernel->waits && (!own.waits || own.clusters))
     return error("preferred: expected a kernel that does not wait, as the "
                  "launch's does not, or has clusters");
+  if (kernel->isOfAllRanks && !kernel->waits)
+    return error("preferred: expected a kernel of all ranks that waits");
+  return Status();
+}
+
+/// Whether all ranks prefer a kernel of all ranks to a launch, or none does.
+Status checkAgreement(const GpuProgram &program, size_t number) {
+  auto isOfAll = [&](const std::vector<GpuLaunch> &own) {
+    const std::vector<GpuLaunch> &preferred = own[number].preferred;
+    return !preferred.empty() &&
+           program.kernels[static_cast<size_t>(preferred.front().kernel)]
+               .isOfAllRanks;
+  };
+  auto count =
+      std::count_if(program.launches.begin(), program.launches.end(), isOfAll);
+  if (count != 0 && static_cast<size_t>(count) != program.launches.size())
+    return error("preferred: expected a kernel of all ranks on all ",
+                 program.launches.size(), " ranks, found it on ", count);
   return Status();
 }
 
@@ -333,11 +351,14 @@ Status checkGpuProgram(const Plan &plan, const GpuProgram &program) {
   if (program.segments.size() != planned.size())
     return error("expected the segments of ", planned.size(),
                  " launches, found ", program.segments.size());
-  for (size_t i = 0; i < planned.size(); ++i)
-    if (Status status = checkSegments(plan, program, i, program.segments[i]);
-        !status)
+  for (size_t i = 0; i < planned.size(); ++i) {
+    Status status = checkAgreement(program, i);
+    if (status)
+      status = checkSegments(plan, program, i, program.segments[i]);
+    if (!status)
       return error("launch ", i, " ('", planned[i].name,
                    "'): ", status.message());
+  }
   return Status();
 }
 

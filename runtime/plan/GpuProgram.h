@@ -42,6 +42,10 @@ struct GpuKernel {
   /// has no such parameter. A kernel with some needs a GPU of compute
   /// capability 9.0 or later.
   int64_t tensorMaps = 0;
+  /// Of a kernel that launches prefer and that waits: whether it runs on all
+  /// ranks or on none. It then gets zeros for maps of addresses that are not
+  /// multiples of 16 bytes, and does without them.
+  bool isOfAllRanks = false;
 };
 
 /// A matrix product in the rank's own memory with which a launch begins; a
@@ -112,8 +116,9 @@ struct GpuLaunch {
   /// kernel without clusters, no product, and none that is preferred to it. If
   /// that kernel waits, so does the launch's, which has no clusters: each rank
   /// runs one or the other, in any run, so both have equally many blocks, and
-  /// set and await the same flags of other ranks. It runs only where ranks
-  /// access each other's memory.
+  /// set and await the same flags of other ranks, unless all ranks run the same
+  /// one (GpuKernel::isOfAllRanks). It runs only where ranks access each
+  /// other's memory.
   std::vector<GpuLaunch> preferred = {};
 };
 

@@ -273,6 +273,7 @@ void fields(auto &a, Is<GpuKernel> auto &v) {
   a("numbers", v.numbers);
   a("clusters", v.clusters);
   a("tensorMaps", v.tensorMaps);
+  a("isOfAllRanks", v.isOfAllRanks);
 }
 
 void fields(auto &a, Is<GpuProduct> auto &v) {

@@ -54,6 +54,7 @@ void CudaKernels::addUse(size_t rank, CudaKernel kernel,
   for (int64_t property :
        {properties.threads, properties.sharedBytes, properties.blockBytes,
         static_cast<int64_t>(properties.waits),
+        static_cast<int64_t>(properties.isOfAllRanks),
         static_cast<int64_t>(properties.clusters),
         static_cast<int64_t>(kernel.plan->launch.tensorMaps.size()),
         static_cast<int64_t>(kernel.plan->takesRegisters),

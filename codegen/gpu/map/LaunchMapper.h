@@ -100,6 +100,8 @@ public:
   KernelPlan &kernel;
   const std::vector<runtime::Part> &parts;
   int rank;
+  /// The launch's number.
+  size_t launch;
   /// Whether work is deferred to the next barrier, and what that work writes.
   bool hasDeferred = false;
   std::vector<runtime::View> deferredWrites = {};
@@ -134,7 +136,6 @@ private:
   void mapWaits(PartPlan &own, size_t part);
   llvm::Expected<size_t> mapPart(size_t part);
 
-  size_t launch;
   /// The segment of the part that was mapped last.
   std::optional<int> within;
 };

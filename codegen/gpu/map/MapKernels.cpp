@@ -40,6 +40,7 @@ public:
 
 private:
   llvm::Error placeExchanges();
+  void agree();
 
   KernelPlans &plans;
   const Plan &plan;
@@ -118,6 +119,22 @@ std::vector<int> usesOfBuffers(const Plan &plan, const RankPlan &rank) {
   return uses;
 }
 
+/// Leaves out preferred kernels of all ranks that some ranks do not have.
+void Mapper::agree() {
+  for (size_t launch = 0; launch < plan.ranks.front().launches.size();
+       ++launch) {
+    auto isOfAll = [&](const std::vector<KernelPlan> &own) {
+      const KernelPlan *preferred = own[launch].preferred.get();
+      return preferred && preferred->properties.isOfAllRanks;
+    };
+    if (llvm::all_of(plans.kernels, isOfAll))
+      continue;
+    for (std::vector<KernelPlan> &own : plans.kernels)
+      if (isOfAll(own))
+        own[launch].preferred.reset();
+  }
+}
+
 llvm::Error Mapper::run() {
   if (plan.ranks.size() > CCN_MAX_RANKS)
     return llvm::createStringError("kernels address the memory of at most " +
@@ -184,6 +201,7 @@ llvm::Error Mapper::run() {
     }
     plans.flags = std::max(plans.flags, flags);
   }
+  agree();
   return llvm::Error::success();
 }
 

@@ -42,6 +42,9 @@ struct WholeWork {
   int64_t rows = 0, columns = 0;
   /// The plan's buffers whose values no memory gets, as they stay in registers.
   std::vector<int> kept = {};
+  /// Whether the launch's products are one, whose tiles ranks store in each
+  /// other's memory, where the plan has the ranks load them.
+  bool isScattered = false;
 };
 
 /// How a skeleton executes its parts.

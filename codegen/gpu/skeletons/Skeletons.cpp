@@ -17,6 +17,7 @@ Skeletons codegen::allSkeletons() {
       &rowsSkeleton(),
       &wholeProductsSkeleton(),
       &gatheredProductsSkeleton(),
+      &scatteredProductsSkeleton(),
   };
   return all;
 }

@@ -31,6 +31,8 @@ const KernelSkeleton &productsSkeleton();
 const KernelSkeleton &wholeProductsSkeleton();
 /// Such products of operands that ranks gather.
 const KernelSkeleton &gatheredProductsSkeleton();
+/// The same of a product of which each rank has a slice.
+const KernelSkeleton &scatteredProductsSkeleton();
 /// Loops over rows, and copies.
 const KernelSkeleton &rowsSkeleton();
 

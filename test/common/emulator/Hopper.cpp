@@ -101,6 +101,8 @@ void BlockUnits::endPhase(const void *at, PhaseBarrier &barrier) {
     return;
   barrier.missing = barrier.arrivals;
   ++barrier.phase;
+  // As in meet().
+  ++block.barriers;
   wake(at);
 }
 

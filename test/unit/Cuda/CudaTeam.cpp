@@ -54,6 +54,19 @@ int CudaTeam::prefer(std::optional<int> only) {
   return count;
 }
 
+Status CudaTeam::replace(llvm::StringRef from, llvm::StringRef to) {
+  int count = 0;
+  for (std::string *text :
+       {&program.source, &program.peerSource, &program.messageSource})
+    for (size_t at = 0; (at = text->find(from, at)) != text->npos; ++count) {
+      text->replace(at, from.size(), to);
+      at += to.size();
+    }
+  return count == 1 ? compile()
+                    : error("the text is there ", std::to_string(count),
+                            " times: ", from.str());
+}
+
 Status CudaTeam::compile() {
   Result<std::string> object = emulator::compileKernels(program.textFor(
       sends ? KernelTransport::Messages : KernelTransport::Peers));

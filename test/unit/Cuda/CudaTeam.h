@@ -45,6 +45,9 @@ public:
   /// From now on launches, or those of one rank, run the kernels that they
   /// prefer; how many have one.
   int prefer(std::optional<int> only = std::nullopt);
+  /// Compiles the kernels again with another text in the place of one that they
+  /// have once.
+  Status replace(llvm::StringRef from, llvm::StringRef to);
   /// What the order of things is drawn from, from now on.
   void seed(unsigned number) { nextSeed = number; }
 

@@ -288,12 +288,50 @@ const std::vector<Mutation> schedules = {
      "any more.\n    __syncthreads();\n", "any more.\n"},
 };
 
+/// Products of which ranks have slices.
+const std::vector<Mutation> scatters = {
+    {"scatter: tiles told of before they are stored",
+     "copies-of-scattered-product", Running,
+     "    waits.wait(ring.stored(user), u32(use) & 1);\n", "", true},
+    {"scatter: tiles of a warp told of before they are stored",
+     "copies-of-scattered-product", Running,
+     "    __syncwarp();\n    if (isLeader) {\n"
+     "      waits.wait(ring.told(user), (uses & 1) ^ 1);",
+     "    if (isLeader) {\n"
+     "      waits.wait(ring.told(user), (uses & 1) ^ 1);"},
+    {"scatter: slots stored to before their owner has begun",
+     "copies-of-scattered-product", Running,
+     "      waits.awaitProgress(scatter, what.owner, blockIdx.x, "
+     "scatter.progress(0));\n",
+     "      ;\n", true},
+    {"scatter: owners do not wait for tiles",
+     "copies-of-scattered-product-of-3", Running,
+     "      awaitTile(waits, scatter, what.number);\n", "", true},
+    {"scatter: owners wait for a tile less", "copies-of-scattered-product",
+     Running, "scatter.progress((tile - first) / blocks + 1));",
+     "scatter.progress((tile - first) / blocks));"},
+    {"scatter: owners wait for another block",
+     "copies-of-scattered-product-of-3", Running, "int block = tile % blocks;",
+     "int block = (tile + 1) % blocks;"},
+    {"scatter: other lanes do not wait", "copies-of-scattered-product", Running,
+     "        scatter.progress((tile - first) / blocks + 1));\n  }\n"
+     "  __syncwarp();",
+     "        scatter.progress((tile - first) / blocks + 1));\n  }"},
+    {"scatter: progress of all runs is the same",
+     "copies-of-scattered-product-of-3", Running,
+     "return epoch * most + 1 + u32(sent);", "return 1 + u32(sent);"},
+    {"scatter: members share a slot", "copies-of-scattered-product-of-3",
+     Running, "i64(sender < owner ? sender : sender - 1) * sliceRows * n",
+     "i64(0) * sliceRows * n"},
+};
+
 } // namespace
 
 const std::vector<Mutation> &ccn::test::mutations() {
   static const std::vector<Mutation> all = [] {
     std::vector<Mutation> result;
-    for (const auto *some : {&flags, &barriers, &signals, &packets, &schedules})
+    for (const auto *some :
+         {&flags, &barriers, &signals, &packets, &schedules, &scatters})
       result.insert(result.end(), some->begin(), some->end());
     return result;
   }();

@@ -392,6 +392,88 @@ ProtocolCase gatheredProduct(const char *name, bool isCopied) {
           .prefers = true};
 }
 
+/// A product of which each rank has a slice: tiles go to slots in its owner's
+/// memory. Blocks have several tiles of each slice. In a launch before, that
+/// memory has something else.
+ProtocolCase scatteredProduct(const char *name, int ranks, int64_t columns) {
+  constexpr int64_t rows = 64, k = 64;
+  PlanBuilder plan(ranks);
+  int a = plan.argument({ranks * rows * k}), b = plan.argument({k * columns}),
+      out = plan.argument({rows * columns}), copied = plan.argument({rows * k});
+  int place = plan.symmetric({ranks * rows * columns}),
+      before = plan.symmetric({rows * k});
+  for (RankPlan &rank : plan.plan.ranks)
+    for (Buffer &buffer : rank.buffers)
+      buffer.type = ElementType::F16;
+  for (RankPlan &rank : plan.plan.ranks)
+    rank.buffers[static_cast<size_t>(before)].offset =
+        rank.buffers[static_cast<size_t>(place)].offset;
+  for (int rank = 0; rank < ranks; ++rank) {
+    plan.add(rank, copy(rows * k, view(a), view(before)));
+    plan.add(rank, copy(rows * k, view(before), view(copied)));
+  }
+  plan.launch();
+  plan.barrier();
+  // The barrier's flags come first.
+  for (int rank = 0; rank < ranks; ++rank) {
+    std::vector<Part> &parts = plan.parts(rank, 1);
+    Part end = parts.back();
+    parts.clear();
+    for (int step = 1; step <= ranks; ++step) {
+      int owner = (rank + step) % ranks;
+      MatmulPart part{{},
+                      rows,
+                      columns,
+                      k,
+                      view(a, owner * rows * k),
+                      view(b),
+                      view(place, owner * rows * columns)};
+      part.a.strides = {k, 1};
+      part.b.strides = part.c.strides = {columns, 1};
+      parts.push_back(part);
+      if (owner != rank)
+        parts.push_back(SignalPart{owner, ranks + rank});
+    }
+    for (int other = 0; other < ranks; ++other)
+      if (other != rank)
+        parts.push_back(AwaitPart{other, ranks + other});
+    RowsPart sum =
+        loop(rows * columns, load(view(place, rank * rows * columns)),
+             store(view(out)));
+    LoopOperand &input = sum.loops.front().inputs.front();
+    input.access = Access::LoadReduced;
+    input.group = 0;
+    input.type = sum.loops.front().outputs.front().type = ElementType::F16;
+    parts.push_back(sum);
+    parts.push_back(end);
+    plan.plan.ranks[static_cast<size_t>(rank)].flags = 2 * ranks;
+  }
+  // The product with a matrix that has one 1 in each column.
+  return {.name = name,
+          .plan = plan.plan,
+          .input = [=](const ElementOfRun &e) -> std::optional<float> {
+            if (e.argument == 0)
+              return valueOf(e.rank, e.run, e.i);
+            if (e.argument == 1)
+              return e.i / columns == e.i % columns % k ? 1.0f : 0.0f;
+            return std::nullopt;
+          },
+          .expected = [=](const ElementOfRun &e) -> std::optional<float> {
+            if (e.argument == 3)
+              return valueOf(e.rank, e.run, e.i);
+            if (e.argument != 2)
+              return std::nullopt;
+            int64_t row = e.rank * rows + e.i / columns;
+            float sum = 0;
+            for (int other = 0; other < ranks; ++other)
+              sum += valueOf(other, e.run, row * k + e.i % columns % k);
+            return sum;
+          },
+          .runs = 3,
+          .seeds = 3,
+          .prefers = true};
+}
+
 } // namespace
 
 const std::vector<ProtocolCase> &test::protocolCases() {
@@ -413,6 +495,8 @@ const std::vector<ProtocolCase> &test::protocolCases() {
       asynchronousCopies(),
       gatheredProduct("gathered-copies", true),
       gatheredProduct("signals-of-gathered-copies", false),
+      scatteredProduct("copies-of-scattered-product", 2, 192),
+      scatteredProduct("copies-of-scattered-product-of-3", 3, 128),
   };
   return cases;
 }

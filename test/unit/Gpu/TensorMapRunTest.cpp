@@ -330,6 +330,11 @@ TEST_F(TensorMapRun, KernelsWithMapsArePreferred) {
             "expected a kernel that does not wait, as the launch's does not, "
             "or has clusters");
   package.gpu->kernels[0].waits = false;
+  package.gpu->kernels[0].isOfAllRanks = true;
+  EXPECT_EQ(runs(0, copyFew),
+            "rank 0: program for GPUs: rank 0: launch 0 ('first'): preferred: "
+            "expected a kernel of all ranks that waits");
+  package.gpu->kernels[0].isOfAllRanks = false;
   package.gpu->kernels[0].clusters = true;
   package.gpu->kernels[0].threads = 512;
   EXPECT_EQ(runs(0, copyFew),
