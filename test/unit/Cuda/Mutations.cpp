@@ -300,7 +300,7 @@ const std::vector<Mutation> scatters = {
      "    if (isLeader) {\n"
      "      waits.wait(ring.told(user), (uses & 1) ^ 1);"},
     {"scatter: slots stored to before their owner has begun",
-     "copies-of-scattered-product", Running,
+     "copies-of-scattered-product-of-3", Running,
      "      waits.awaitProgress(scatter, what.owner, blockIdx.x, "
      "scatter.progress(0));\n",
      "      ;\n", true},

@@ -394,7 +394,8 @@ ProtocolCase gatheredProduct(const char *name, bool isCopied) {
 
 /// A product of which each rank has a slice: tiles go to slots in its owner's
 /// memory. Blocks have several tiles of each slice. In a launch before, that
-/// memory has something else.
+/// memory has something else; of three ranks one is in it for a while, and
+/// another waits for it.
 ProtocolCase scatteredProduct(const char *name, int ranks, int64_t columns) {
   constexpr int64_t rows = 64, k = 64;
   PlanBuilder plan(ranks);
@@ -408,8 +409,15 @@ ProtocolCase scatteredProduct(const char *name, int ranks, int64_t columns) {
   for (RankPlan &rank : plan.plan.ranks)
     rank.buffers[static_cast<size_t>(before)].offset =
         rank.buffers[static_cast<size_t>(place)].offset;
+  const int64_t flags = 2 * ranks;
   for (int rank = 0; rank < ranks; ++rank) {
     plan.add(rank, copy(rows * k, view(a), view(before)));
+    if (rank == 1 && ranks == 3)
+      plan.add(rank, AwaitPart{2, flags});
+    for (int i = 0; rank == 2 && i < 8; ++i)
+      plan.add(rank, copy(rows * k, view(a, i), view(copied)));
+    if (rank == 2)
+      plan.add(rank, SignalPart{1, flags});
     plan.add(rank, copy(rows * k, view(before), view(copied)));
   }
   plan.launch();
@@ -446,7 +454,7 @@ ProtocolCase scatteredProduct(const char *name, int ranks, int64_t columns) {
     input.type = sum.loops.front().outputs.front().type = ElementType::F16;
     parts.push_back(sum);
     parts.push_back(end);
-    plan.plan.ranks[static_cast<size_t>(rank)].flags = 2 * ranks;
+    plan.plan.ranks[static_cast<size_t>(rank)].flags = flags + 1;
   }
   // The product with a matrix that has one 1 in each column.
   return {.name = name,
