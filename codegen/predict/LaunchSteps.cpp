@@ -140,6 +140,19 @@ double LaunchSteps::tilesUs(const MatmulPart &p, bool isLibrary,
   return best;
 }
 
+/// Of a skeleton that keeps rows: each core has some of the left operand's, and
+/// loads all of the right one.
+double LaunchSteps::rowsUs(const MatmulPart &p, const WholeWork &work) const {
+  double turns = std::ceil(batchesOf(p) *
+                           toDouble(llvm::divideCeilSigned(p.m, work.rows)) /
+                           toDouble(rates.cores));
+  double each =
+      productTflops(p.c, /*isLibrary=*/true) * 1e3 / toDouble(rates.cores);
+  return work.part * turns * toDouble(p.n) * toDouble(p.k) *
+         std::max(usOf(2 * toDouble(work.rows), each),
+                  usOf(sizeInBytes(typeOf(p.c)), rates.coreGBps));
+}
+
 void LaunchSteps::addProduct(const MatmulPart &p, bool isLibrary, Step &step) {
   double batches = batchesOf(p), size = sizeInBytes(typeOf(p.c));
   double alone =
@@ -438,6 +451,11 @@ void LaunchSteps::addWhole(const KernelPlan &kernel, const WholeWork &work) {
   std::optional<MatmulPart> product;
   const BarrierPart *end = nullptr;
   Cost cost;
+  // Between the products of a skeleton that keeps rows, elements are compared,
+  // and their powers summed, whatever loops that is elsewhere.
+  constexpr double operationsBetween = 4;
+  double rowUs = 0;
+  int products = 0;
   for (const Part &each : kernel.parts.front().parts) {
     if (const auto *barrier = std::get_if<BarrierPart>(&each)) {
       if (product)
@@ -449,12 +467,23 @@ void LaunchSteps::addWhole(const KernelPlan &kernel, const WholeWork &work) {
     } else if (const auto *await = std::get_if<AwaitPart>(&each)) {
       awaits.push_back(events.flag(await->rank, rank, await->flag));
     } else {
-      cost += counter.of(each, numberOfPart());
+      Cost ofPart = counter.of(each, numberOfPart());
       const auto *own = std::get_if<MatmulPart>(&each);
+      products += own != nullptr;
+      if (work.keepsRows && products == 1) {
+        ofPart.operations = own ? operationsBetween * work.part *
+                                      batchesOf(*own) *
+                                      toDouble(own->m * own->n)
+                                : 0;
+        ofPart.f64Operations = ofPart.chain = 0;
+      }
+      cost += ofPart;
       if (!own)
         continue;
       // Tiles are of one product of several, but they all take turns.
-      if (product)
+      if (work.keepsRows)
+        rowUs += rowsUs(*own, work);
+      else if (product)
         product->m = llvm::alignTo(product->m, work.rows) + own->m;
       else
         product = *own;
@@ -469,8 +498,9 @@ void LaunchSteps::addWhole(const KernelPlan &kernel, const WholeWork &work) {
     for (auto [other, bytes] : std::exchange(cost.loadedBytes, {}))
       cost.storedBytes[other] += bytes;
   total += cost;
-  compute(step, tilesUs(*product, /*isLibrary=*/true,
-                        TileSize{work.rows, work.columns}));
+  compute(step, product ? tilesUs(*product, /*isLibrary=*/true,
+                                  TileSize{work.rows, work.columns})
+                        : rowUs);
   demand(step, cost);
   steps.push_back(std::move(step));
   if (end)

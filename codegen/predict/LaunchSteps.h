@@ -74,6 +74,7 @@ private:
   void addProduct(const runtime::MatmulPart &part, bool isLibrary, Step &step);
   double tilesUs(const runtime::MatmulPart &part, bool isLibrary,
                  llvm::ArrayRef<TileSize> tiles) const;
+  double rowsUs(const runtime::MatmulPart &part, const WholeWork &work) const;
   void compute(Step &step, double us) const;
   void limitNarrowRows(const runtime::RowsPart &rows, const Cost &cost,
                        Step &step) const;

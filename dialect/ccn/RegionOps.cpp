@@ -7,6 +7,8 @@
 
 #include "dialect/ccn/Ccn.h"
 
+#include "llvm/ADT/SetVector.h"
+
 using namespace mlir;
 using namespace ccn;
 
@@ -63,6 +65,44 @@ Census count(ArrayRef<Operation *> ops) {
   return census;
 }
 
+/// The operations of a set from which a value follows.
+llvm::SetVector<Operation *> sourcesOf(Value value, ArrayRef<Operation *> ops) {
+  llvm::DenseSet<Operation *> set(ops.begin(), ops.end());
+  llvm::SetVector<Operation *> found;
+  auto add = [&](Value operand) {
+    Operation *op = operand.getDefiningOp();
+    if (op && set.contains(op))
+      found.insert(op);
+  };
+  add(value);
+  // The loop adds operations to the set over which it runs.
+  for (size_t i = 0; i < found.size(); ++i)
+    llvm::for_each(found[i]->getOperands(), add);
+  return found;
+}
+
+/// Whether one of two products multiplies a softmax of the other one's result:
+/// its largest elements and sums are found on the way.
+bool isAttention(ArrayRef<Operation *> ops) {
+  auto weighs = [&](MatmulOp product) {
+    llvm::SetVector<Operation *> left = sourcesOf(product.getLhs(), ops),
+                                 right = sourcesOf(product.getRhs(), ops);
+    auto reduces = [&](ReductionKind kind) {
+      return llvm::any_of(left, [&](Operation *op) {
+        auto reduction = dyn_cast<ReductionOp>(op);
+        return reduction && reduction.getKind() == kind;
+      });
+    };
+    return llvm::any_of(left, llvm::IsaPred<MatmulOp>) &&
+           llvm::none_of(right, llvm::IsaPred<MatmulOp>) &&
+           reduces(ReductionKind::max) && reduces(ReductionKind::sum);
+  };
+  return llvm::any_of(ops, [&](Operation *op) {
+    auto product = dyn_cast<MatmulOp>(op);
+    return product && weighs(product);
+  });
+}
+
 } // namespace
 
 bool ccn::isEffectFree(Operation *op) {
@@ -92,6 +132,8 @@ std::optional<Skeleton> ccn::findSkeleton(ArrayRef<Operation *> ops) {
     return std::nullopt;
   if (c.matmuls == 1)
     return Skeleton::matmul_collective;
+  if (c.matmuls == 2 && collectives == 0 && isAttention(ops))
+    return Skeleton::attention;
   if (c.matmuls)
     return std::nullopt;
   if (c.moves == 1 && c.reducing == 0 && c.gathers == 0 && computations)

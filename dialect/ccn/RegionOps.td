@@ -16,7 +16,8 @@ def Ccn_Skeleton : I32EnumAttr<"Skeleton", "the kernel that a fused region becom
     I32EnumAttrCase<"collective_compute", 1>,
     I32EnumAttrCase<"compute_move", 2>,
     I32EnumAttrCase<"matmul_collective", 3>,
-    I32EnumAttrCase<"collectives", 4>]> {
+    I32EnumAttrCase<"collectives", 4>,
+    I32EnumAttrCase<"attention", 5>]> {
   let cppNamespace = "::ccn";
   let genSpecializedAttr = 0;
 }
@@ -39,6 +40,7 @@ def FusedOp : Ccn_Op<"fused", [
     | `compute_move` | computation into a send or an all_to_all |
     | `matmul_collective` | one matrix product, what goes into it and comes out of it, and collectives |
     | `collectives` | several collectives of one kind |
+    | `attention` | a matrix product, a softmax of what it gives, and the product of that by another matrix, on one rank |
 
     ```mlir
     %r = ccn.fused elementwise {

@@ -26,8 +26,17 @@ static double summed(RankedTensorType left, RankedTensorType right, MeshOp mesh,
   return least(a.back(), b[b.size() - 2]);
 }
 
-/// Microseconds of the products in an operation, of which a library runs those
-/// that are in no region.
+/// Whether a product runs about as fast as a library's: those that are in no
+/// region do, and those of attention on tensor cores.
+static bool isFast(Operation *product) {
+  auto kernel = dyn_cast<FusedOp>(product->getParentOp());
+  if (!kernel)
+    return !isa<OverlappedOp>(product->getParentOp());
+  Type type = getElementTypeOrSelf(product->getResult(0).getType());
+  return kernel.getSkeleton() == Skeleton::attention && type.isFloat(16);
+}
+
+/// Microseconds of the products in an operation.
 static double productUs(Operation *op, const MachineRates &rates) {
   MeshOp mesh = getMesh(op);
   double us = 0;
@@ -43,7 +52,8 @@ static double productUs(Operation *op, const MachineRates &rates) {
     };
     double flops =
         2 * elements(result) * summed(left, right, mesh, isa<Conv2dOp>(inner));
-    const auto &tflops = inner == op ? rates.libraryTflops : rates.kernelTflops;
+    const auto &tflops =
+        isFast(inner) ? rates.libraryTflops : rates.kernelTflops;
     auto rate = tflops.find(elementTypeName(result.getElementType()));
     if (rate == tflops.end())
       rate = tflops.find("f32");

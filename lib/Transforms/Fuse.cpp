@@ -41,21 +41,29 @@ static bool isConnected(ArrayRef<Operation *> ops) {
 
 /// Adds elementwise operations without communication whose results only the set
 /// uses: outside of the kernel, their results would be written to memory and
-/// read again.
+/// read again. Not so those of which several products have their operands, as
+/// they would be computed before all of the kernel.
 static void absorbProducers(llvm::SetVector<Operation *> &set, Block *block) {
+  bool hasProducts = llvm::count_if(set, llvm::IsaPred<MatmulOp>) > 1;
+  llvm::DenseSet<Operation *> ofOperands;
   // The loop adds operations to the set over which it runs.
   for (size_t i = 0; i < set.size(); ++i) {
+    bool isOfOperand =
+        hasProducts && (isa<MatmulOp>(set[i]) || ofOperands.contains(set[i]));
     for (Value operand : set[i]->getOperands()) {
       Operation *definer = operand.getDefiningOp();
       if (!definer || definer->getBlock() != block ||
           !isa<LayoutOpInterface>(definer) ||
           isa<CollectiveOpInterface, MatmulOp, Conv2dOp, ReductionOp,
-              ConstantOp>(definer))
+              ConstantOp>(definer) ||
+          (isOfOperand && isElementwise(definer)))
         continue;
-      if (llvm::all_of(definer->getUsers(), [&](Operation *user) {
-            return set.contains(topLevel(user, block));
-          }))
-        set.insert(definer);
+      if (llvm::all_of(definer->getUsers(),
+                       [&](Operation *user) {
+                         return set.contains(topLevel(user, block));
+                       }) &&
+          set.insert(definer) && isOfOperand)
+        ofOperands.insert(definer);
     }
   }
 }

@@ -195,6 +195,21 @@ def of_modules(folder):
                 yield (f"{kind}-{element}-2540-{ranks}", file, {"dp": ranks}, ["-DN=2540", "--schedule", "fused"])
 
 
+def of_products(folder):
+    """Products of one rank, and attention."""
+    for element in FLOATS + ["i8", "i32", "u64"]:
+        file = f"{folder}/products-{element}.ccn"
+        with open(file, "w") as out:
+            out.write(products(element))
+        for n, size in enumerate(["M=5", "M=1 N=1 K=1 H=3 R=1", "M=129 N=65 K=257 H=9 R=33", "M=128 N=256 K=64 H=16 R=64",
+                                  "M=33 N=40 K=0 H=4 R=0"]):
+            yield (f"products-{element}-{n}", file, {"dp": 1},
+                   [*(f"-D{value}" for value in size.split()), "--schedule", "none"])
+    for n, size in enumerate(["T=1 S=1", "T=129 S=64 D=128", "T=150 S=170", "T=1000 S=1031 D=96", "T=700 S=130 D=256"]):
+        yield (f"attention-{n}", f"{ROOT}/test/lit/gpu/Inputs/attention.ccn", {"rank": 1},
+               [*(f"-D{value}" for value in size.split()), "--schedule", "s"])
+
+
 def case(name, file, options, mesh, kind="check", **more):
     """A case: name, file, options, kind, and number of ranks."""
     options = [*options, "--mesh=" + ",".join(f"{axis}={size}" for axis, size in mesh.items())]
@@ -235,14 +250,8 @@ def cases(folder):
             for ranks in (2, 3, 4):
                 yield case(f"collectives-{element}-{size[2:]}-{ranks}", file, [f"-D{size}", "--schedule", "chosen"],
                            {"dp": ranks})
-    for element in FLOATS + ["i8", "i32", "u64"]:
-        file = f"{folder}/products-{element}.ccn"
-        with open(file, "w") as out:
-            out.write(products(element))
-        for n, size in enumerate(["M=5", "M=1 N=1 K=1 H=3 R=1", "M=129 N=65 K=257 H=9 R=33", "M=128 N=256 K=64 H=16 R=64",
-                                  "M=33 N=40 K=0 H=4 R=0"]):
-            yield case(f"products-{element}-{n}", file, [*(f"-D{value}" for value in size.split()), "--schedule", "none"],
-                       {"dp": 1})
+    for name, file, mesh, options in of_products(folder):
+        yield case(name, file, options, mesh)
     for element in FLOATS:
         file = f"{folder}/kernels-{element}.ccn"
         with open(file, "w") as out:

@@ -244,6 +244,13 @@ __device__ inline u32 packHalves(float first, float second, bf16) {
   return pair;
 }
 
+/// 2 to that power, right to some 22 bits; what is subnormal becomes 0.
+__device__ inline float powerOf2(float exponent) {
+  float power;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(exponent));
+  return power;
+}
+
 //===----------------------------------------------------------------------===//
 // Products of tiles
 //===----------------------------------------------------------------------===//
@@ -270,6 +277,13 @@ __device__ inline void commitProducts() {
 /// Waits until all but the last `left` groups are done.
 template <int left> __device__ inline void awaitProducts() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(left) : "memory");
+}
+
+/// After awaitProducts: compilers do not move what uses these sums before.
+template <int count> __device__ inline void claimSums(float (&sums)[count]) {
+#pragma unroll
+  for (float &sum : sums)
+    asm volatile("" : "+f"(sum)::"memory");
 }
 
 // The names of a product's registers, and the registers.
@@ -353,6 +367,46 @@ __device__ inline void multiplyShared(float (&sums)[n / 2], u64 a, u64 b,
   CCN_MULTIPLY_EACH("k32", "e5m2.e5m2", "", "", "");
 }
 
+/// The same of A in registers: a0 to a3.
+#define CCN_MULTIPLY_PACKED(shape, types, registers, operands, adds_, flag,    \
+                            ...)                                               \
+  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " adds_ ", 0;\n"              \
+               "wgmma.mma_async.sync.aligned." shape "k16.f32." types          \
+               " {" registers "}, " operands ", p, 1, 1, " flag ";\n}"         \
+               : __VA_ARGS__                                                   \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),           \
+                 "r"(adds), "n"(isBTransposed))
+#define CCN_MULTIPLY_PACKED_EACH(types)                                        \
+  if constexpr (n == 64)                                                       \
+    CCN_MULTIPLY_PACKED("m64n64", types, CCN_REGISTERS_32,                     \
+                        "{%32, %33, %34, %35}, %36", "%37", "%38",             \
+                        CCN_SUMS_32(0));                                       \
+  else if constexpr (n == 128)                                                 \
+    CCN_MULTIPLY_PACKED("m64n128", types, CCN_REGISTERS_64,                    \
+                        "{%64, %65, %66, %67}, %68", "%69", "%70",             \
+                        CCN_SUMS_64(0));                                       \
+  else                                                                         \
+    CCN_MULTIPLY_PACKED("m64n256", types, CCN_REGISTERS_128,                   \
+                        "{%128, %129, %130, %131}, %132", "%133", "%134",      \
+                        CCN_SUMS_128(0))
+
+/// Likewise of 16 positions k of A that the threads have in registers, which
+/// must not be touched either: the sums of a product with the columns 16 * i to
+/// 16 * i + 15 of which A consists, rounded by packHalves in pairs from number
+/// 8 * i on.
+template <int n, int isBTransposed>
+__device__ inline void multiplyPacked(float (&sums)[n / 2], const u32 (&a)[4],
+                                      u64 b, int adds, f16) {
+  CCN_MULTIPLY_PACKED_EACH("f16.f16");
+}
+template <int n, int isBTransposed>
+__device__ inline void multiplyPacked(float (&sums)[n / 2], const u32 (&a)[4],
+                                      u64 b, int adds, bf16) {
+  CCN_MULTIPLY_PACKED_EACH("bf16.bf16");
+}
+
+#undef CCN_MULTIPLY_PACKED_EACH
+#undef CCN_MULTIPLY_PACKED
 #undef CCN_MULTIPLY_EACH
 #undef CCN_MULTIPLY
 #undef CCN_SUMS_128

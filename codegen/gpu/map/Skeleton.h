@@ -42,6 +42,11 @@ struct WholeWork {
   int64_t rows = 0, columns = 0;
   /// The plan's buffers whose values no memory gets, as they stay in registers.
   std::vector<int> kept = {};
+  /// Whether a block has the rows of the left operand all the time, and goes
+  /// through all columns.
+  bool keepsRows = false;
+  /// Of the tiles, the part that is not left out.
+  double part = 1;
   /// Whether the launch's products are one, whose tiles ranks store in each
   /// other's memory, where the plan has the ranks load them.
   bool isScattered = false;

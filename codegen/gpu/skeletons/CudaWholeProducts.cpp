@@ -58,6 +58,10 @@ CudaText WholeProductWriter::indices(const EpilogueLoop &loop) const {
     for (int dim = range.first; dim < range.second; ++dim) {
       if (dim == range.first) {
         index << names[dim];
+        if (range.divisor > 1)
+          index << " / " << range.divisor;
+        if (range.size > 0)
+          index << " % " << range.size;
         continue;
       }
       CudaText outer = std::move(index);

@@ -11,6 +11,8 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <numeric>
+
 using namespace ccn;
 using namespace ccn::codegen;
 using llvm::ArrayRef;
@@ -45,12 +47,17 @@ bool isTensorCoreType(ElementType type) {
 class Matcher {
 public:
   Matcher(const LaunchMapper &launch, WholeProductPlan &plan)
-      : launch(launch), places(launch.kernel.places), plan(plan) {}
+      : launch(launch), places(launch.kernel.places), plan(plan),
+        operands{plan.part.a, plan.part.b} {}
 
   bool match();
   bool matchOperands(const runtime::MatmulPart &product);
   bool addLoops(ArrayRef<ResultLoop> loops, bool mayStoreAll);
   bool matchResult(ArrayRef<runtime::Part> loops);
+  /// Says what is read besides the product's operands, or instead of them.
+  void setOperands(ArrayRef<runtime::View> views) {
+    operands.assign(views.begin(), views.end());
+  }
 
 private:
   bool isOwn(const runtime::View &view) const {
@@ -61,13 +68,17 @@ private:
   bool isResultNeeded(ArrayRef<runtime::Part> loops) const;
   bool takesLoop(const runtime::Loop &loop, bool mayStoreAll = false) const;
   bool addLoop(const runtime::Loop &loop, size_t given);
-  std::optional<ResultLoop> match(const runtime::Loop &loop) const;
+  const runtime::Loop *loopOf(const runtime::Part &part);
+  const runtime::Loop &inOrder(const runtime::Loop &loop);
+  std::optional<ResultLoop> match(const runtime::Loop &loop);
   bool matchIndices(EpilogueLoop &loop) const;
   bool addCopy();
 
   const LaunchMapper &launch;
   const PartPlaces &places;
   WholeProductPlan &plan;
+  /// What loops may not overwrite.
+  std::vector<runtime::View> operands;
 };
 
 /// The elements from a matrix to the next, if one number says so for all; 0 if
@@ -131,8 +142,9 @@ bool Matcher::takesLoop(const runtime::Loop &loop, bool mayStoreAll) const {
                        operand.view.strides.back() == 1);
   };
   auto isApart = [&](const runtime::LoopOperand &output) {
-    return !places.overlap(output.view, plan.part.a) &&
-           !places.overlap(output.view, plan.part.b);
+    return llvm::none_of(operands, [&](const runtime::View &operand) {
+      return places.overlap(output.view, operand);
+    });
   };
   return loop.reducedDims == 0 && llvm::all_of(loop.inputs, takes) &&
          llvm::all_of(loop.outputs, takes) &&
@@ -141,18 +153,29 @@ bool Matcher::takesLoop(const runtime::Loop &loop, bool mayStoreAll) const {
 
 /// Finds out which of the result's dimensions each of a loop's goes through.
 bool Matcher::matchIndices(EpilogueLoop &loop) const {
+  // Of the product's number, what is left for further indices.
   std::array<int64_t, 3> sizes = plan.sizes();
   int next = 0;
   for (const LoopDim &dim : loop.loop.kept) {
     while (next < 3 && sizes[static_cast<size_t>(next)] == 1)
       ++next;
-    int first = next;
+    EpilogueIndex index = {next, next + 1};
+    if (next == 0 && dim.size < sizes[0] && sizes[0] % dim.size == 0) {
+      sizes[0] /= dim.size;
+      index.divisor = sizes[0];
+      index.size = dim.size;
+      loop.indices.push_back(index);
+      continue;
+    }
+    if (next == 0 && sizes[0] != plan.batches)
+      index.size = sizes[0];
     int64_t size = 1;
     while (next < 3 && size < dim.size)
       size *= sizes[static_cast<size_t>(next++)];
     if (size != dim.size)
       return false;
-    loop.indices.push_back({first, next});
+    index.second = next;
+    loop.indices.push_back(index);
   }
   return true;
 }
@@ -174,8 +197,59 @@ bool Matcher::addLoop(const runtime::Loop &loop, size_t given) {
   return true;
 }
 
+/// The only loop of a part, also if it only copies; null if it has others.
+const runtime::Loop *Matcher::loopOf(const runtime::Part &part) {
+  if (const auto *rows = std::get_if<runtime::RowsPart>(&part))
+    return isElementwise(*rows) && rows->loops.size() == 1
+               ? &rows->loops.front()
+               : nullptr;
+  const auto *copy = std::get_if<runtime::CopyPart>(&part);
+  if (!copy)
+    return nullptr;
+  auto loop = std::make_unique<runtime::Loop>();
+  loop->sizes = copy->sizes;
+  loop->inputs = {{Access::Load, copy->from, places.type(copy->from)}};
+  loop->outputs = {{Access::Store, copy->to, places.type(copy->to)}};
+  plan.ordered.push_back(std::move(loop));
+  return plan.ordered.back().get();
+}
+
+/// A loop with its dimensions in the order in which it reads the product.
+const runtime::Loop &Matcher::inOrder(const runtime::Loop &loop) {
+  auto product =
+      llvm::find_if(loop.inputs, [&](const runtime::LoopOperand &input) {
+        return input.access != Access::Index &&
+               places.overlap(input.view, plan.part.c);
+      });
+  if (product == loop.inputs.end() || loop.reducedDims > 0)
+    return loop;
+  ArrayRef<int64_t> strides = product->view.strides;
+  if (runtime::isRowMajor(loop.sizes, strides))
+    return loop;
+  std::vector<size_t> order(loop.sizes.size());
+  std::iota(order.begin(), order.end(), 0);
+  llvm::sort(order, [&](size_t one, size_t other) {
+    return std::pair(-strides[one], one) < std::pair(-strides[other], other);
+  });
+  if (llvm::is_sorted(order))
+    return loop;
+  auto own = std::make_unique<runtime::Loop>(loop);
+  auto permute = [&](std::vector<int64_t> &list) {
+    std::vector<int64_t> before = list;
+    for (auto [to, from] : llvm::enumerate(order))
+      list[to] = before[from];
+  };
+  permute(own->sizes);
+  for (auto *list : {&own->inputs, &own->outputs})
+    for (runtime::LoopOperand &operand : *list)
+      permute(operand.view.strides);
+  plan.ordered.push_back(std::move(own));
+  return *plan.ordered.back();
+}
+
 /// Finds out whether a loop of the launch uses the result as it is.
-std::optional<ResultLoop> Matcher::match(const runtime::Loop &loop) const {
+std::optional<ResultLoop> Matcher::match(const runtime::Loop &given) {
+  const runtime::Loop &loop = inOrder(given);
   const runtime::View &c = plan.part.c;
   auto isResult = [&](const runtime::LoopOperand &operand) {
     return operand.access != Access::Index && places.overlap(operand.view, c);
@@ -185,20 +259,20 @@ std::optional<ResultLoop> Matcher::match(const runtime::Loop &loop) const {
     return operand.view.buffer == c.buffer && operand.view.offset == c.offset &&
            runtime::isRowMajor(loop.sizes, operand.view.strides);
   };
-  size_t given = loop.inputs.size();
+  size_t own = loop.inputs.size();
   for (auto [i, input] : llvm::enumerate(loop.inputs)) {
     if (!isResult(input))
       continue;
-    if (given < loop.inputs.size() || !isWhole(input))
+    if (own < loop.inputs.size() || !isWhole(input))
       return std::nullopt;
-    given = i;
+    own = i;
   }
   auto mayWrite = [&](const runtime::LoopOperand &output) {
     return !isResult(output) || isWhole(output);
   };
-  if (given == loop.inputs.size() || !llvm::all_of(loop.outputs, mayWrite))
+  if (own == loop.inputs.size() || !llvm::all_of(loop.outputs, mayWrite))
     return std::nullopt;
-  return ResultLoop{&loop, given};
+  return ResultLoop{&loop, own};
 }
 
 /// Adds the loop that stores the product.
@@ -220,6 +294,7 @@ bool Matcher::addCopy() {
 /// Finds out whether the skeleton takes the product.
 bool Matcher::matchOperands(const runtime::MatmulPart &product) {
   plan.part = product;
+  setOperands({product.a, product.b});
   plan.type = places.type(product.c);
   plan.batches = runtime::product(product.batch);
   // Coordinates, and numbers of tiles, have 32 bits.
@@ -284,10 +359,10 @@ bool Matcher::matchResult(ArrayRef<runtime::Part> parts) {
     return false;
   std::vector<ResultLoop> loops;
   for (const runtime::Part &part : parts) {
-    const auto *rows = std::get_if<runtime::RowsPart>(&part);
-    if (!rows || !isElementwise(*rows) || rows->loops.size() != 1)
-      return false;
-    std::optional<ResultLoop> loop = match(rows->loops.front());
+    const runtime::Loop *found = loopOf(part);
+    std::optional<ResultLoop> loop;
+    if (found)
+      loop = match(*found);
     if (!loop)
       return false;
     loops.push_back(*loop);
@@ -315,6 +390,15 @@ bool codegen::matchOperands(const LaunchMapper &launch, WholeProductPlan &plan,
 bool codegen::matchResult(const LaunchMapper &launch, WholeProductPlan &plan,
                           ArrayRef<runtime::Part> loops) {
   return Matcher(launch, plan).matchResult(loops);
+}
+
+bool codegen::matchResultOf(const LaunchMapper &launch, WholeProductPlan &plan,
+                            ArrayRef<runtime::View> operands,
+                            ArrayRef<runtime::Part> loops) {
+  Matcher matcher(launch, plan);
+  matcher.setOperands(operands);
+  plan.takesVectors = plan.part.n % resultsAtOnce == 0;
+  return matcher.matchResult(loops);
 }
 
 bool codegen::addResultLoops(const LaunchMapper &launch, WholeProductPlan &plan,

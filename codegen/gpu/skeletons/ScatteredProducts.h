@@ -37,7 +37,9 @@ struct ScatteredProductPlan : WholeProductPlan {
   std::deque<runtime::Loop> givenLoops;
 
   std::optional<WholeWork> wholeWork() const override {
-    return WholeWork{tile.m, tile.n, {}, /*isScattered=*/true};
+    WholeWork work{tile.m, tile.n};
+    work.isScattered = true;
+    return work;
   }
 };
 

@@ -18,6 +18,7 @@ Skeletons codegen::allSkeletons() {
       &wholeProductsSkeleton(),
       &gatheredProductsSkeleton(),
       &scatteredProductsSkeleton(),
+      &attentionSkeleton(),
   };
   return all;
 }

@@ -33,6 +33,8 @@ const KernelSkeleton &wholeProductsSkeleton();
 const KernelSkeleton &gatheredProductsSkeleton();
 /// The same of a product of which each rank has a slice.
 const KernelSkeleton &scatteredProductsSkeleton();
+/// Two products and a softmax in between, whose warps have roles.
+const KernelSkeleton &attentionSkeleton();
 /// Loops over rows, and copies.
 const KernelSkeleton &rowsSkeleton();
 

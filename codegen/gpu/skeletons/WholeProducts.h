@@ -41,16 +41,21 @@ struct WholeOperand {
   bool isTransposed = false;
 };
 
+/// A loop's index over a result: of the dimensions from `first` to before
+/// `second`, which are 0, the product's number, 1, the row, and 2, the column;
+/// of the product's number only number / divisor % size, if size is not 0.
+struct EpilogueIndex {
+  int first, second;
+  int64_t divisor = 1, size = 0;
+};
+
 /// A loop that uses each element of the result.
 struct EpilogueLoop {
   LoopPlan loop;
   const runtime::Loop *info;
   /// The value that is the result's element: "v1".
   std::string given;
-  /// For each index of the loop, the dimensions of the result that it goes
-  /// through, from the first to before the last; these are 0, the product's
-  /// number, 1, the row, and 2, the column.
-  std::vector<std::pair<int, int>> indices;
+  std::vector<EpilogueIndex> indices;
 };
 
 struct WholeProductPlan : SkeletonPlan {
@@ -66,6 +71,9 @@ struct WholeProductPlan : SkeletonPlan {
   int64_t group = 8;
   /// The loop that stores the product itself, if that is needed.
   std::unique_ptr<runtime::Loop> copy;
+  /// Copies of the launch as loops, and loops in the order of the result's
+  /// dimensions, where that is another one.
+  std::vector<std::unique_ptr<runtime::Loop>> ordered;
   Scratch scratch;
   std::vector<EpilogueLoop> loops;
   /// Whether 8 elements of a row at once are passed to the loops, if addresses
@@ -114,6 +122,10 @@ bool addResultLoops(const LaunchMapper &launch, WholeProductPlan &plan,
 /// all that the launch does with it.
 bool matchResult(const LaunchMapper &launch, WholeProductPlan &plan,
                  llvm::ArrayRef<runtime::Part> loops);
+/// Likewise of a product that another kernel makes of `operands`.
+bool matchResultOf(const LaunchMapper &launch, WholeProductPlan &plan,
+                   llvm::ArrayRef<runtime::View> operands,
+                   llvm::ArrayRef<runtime::Part> loops);
 /// The tile with which all tiles take the least time; `tilesOf` counts them.
 WarpTile chooseTile(int64_t k, int64_t multiprocessors,
                     llvm::function_ref<int64_t(const WarpTile &)> tilesOf);

@@ -246,11 +246,21 @@ class Runner:
         return row
 
 
-def run(options):
-    sys.path.insert(0, f"{options.folder}/python")
-    os.environ["CCN_LIBRARY"] = f"{options.folder}/libccn.so.0.1"
-    for library in glob.glob(f"{options.folder}/libmd*"):
+def open_library(folder):
+    sys.path.insert(0, f"{folder}/python")
+    os.environ["CCN_LIBRARY"] = f"{folder}/libccn.so.0.1"
+    for library in glob.glob(f"{folder}/libmd*"):
         ctypes.CDLL(library, ctypes.RTLD_GLOBAL)
+
+
+def write_rows(name, rows):
+    if name:
+        with open(name, "w") as file:
+            json.dump(rows, file, indent=1)
+
+
+def run(options):
+    open_library(options.folder)
     if options.products:
         os.environ["CCN_PRODUCTS"] = options.products
     runner, rows, wrong = Runner(options), [], 0
@@ -268,9 +278,7 @@ def run(options):
               f"{show('tflops', 8, '0f')} {show('error', 9, '2e')} {show('peer error', 9, '2e')}"
               f"{'  WRONG ' if row['isWrong'] else ''}{row.get('failure', '')}", flush=True)
         rows.append(row)
-    if options.json:
-        with open(options.json, "w") as file:
-            json.dump(rows, file, indent=1)
+    write_rows(options.json, rows)
     print(f"{len(rows)} products, {wrong} wrong")
     return 1 if wrong else 0
 

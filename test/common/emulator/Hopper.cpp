@@ -425,3 +425,9 @@ void multiplyShared(float *sums, int columns, bool isATransposed,
       sums,
       {a, b, adds, columns, isATransposed, isBTransposed, {bytes, decode}});
 }
+void multiplyPacked(float *sums, int columns, bool isBTransposed,
+                    const unsigned *a, u64 b, int adds,
+                    float (*decode)(unsigned)) {
+  units().multiply(sums,
+                   {0, b, adds, columns, false, isBTransposed, {2, decode}, a});
+}

@@ -76,6 +76,8 @@ struct ProductCall {
   int adds, columns;
   bool isATransposed, isBTransposed;
   OperandType type;
+  /// The thread's part of A, if it is in registers.
+  const unsigned *packed = nullptr;
 };
 
 /// The products of four warps.
@@ -115,6 +117,9 @@ private:
     ProductCall call;
     Sums *sums = nullptr;
     int begun = 0;
+    /// The parts of A of all threads, and what they had when they began.
+    std::array<const unsigned *, threads> packed{};
+    std::array<std::array<unsigned, 4>, threads> had{};
   };
   struct Own {
     /// How many products it has begun, and had when it committed groups.
@@ -129,6 +134,8 @@ private:
   static size_t place(int thread, int number, int columns);
   int64_t endOf(int thread, int left) const;
   Sums *sumsOf(int thread, float *registers, Product &product);
+  /// A's 64 rows, one after the other for each k.
+  static void fetchPacked(const Product &product, float *to);
   /// Lets the thread have the sums of its first `end` products.
   void giveBack(int thread, int64_t end);
 

@@ -27,7 +27,8 @@ size_t Warpgroup::place(int thread, int number, int columns) {
 static bool isSame(const ProductCall &a, const ProductCall &b) {
   return a.a == b.a && a.b == b.b && a.adds == b.adds &&
          a.columns == b.columns && a.isATransposed == b.isATransposed &&
-         a.isBTransposed == b.isBTransposed && a.type.bytes == b.type.bytes;
+         a.isBTransposed == b.isBTransposed && a.type.bytes == b.type.bytes &&
+         !a.packed == !b.packed;
 }
 
 /// The sums in these registers, which are not the thread's until it gets them
@@ -73,6 +74,13 @@ bool Warpgroup::begin(int thread, float *registers, const ProductCall &call) {
   if (product.sums->columns != call.columns)
     endWith("products of different shapes have the same sums");
   product.sums->last[index(thread)] = mine.begun;
+  if (call.packed) {
+    if (!mine.isFenced)
+      endWith("a product begins without beginProducts after its operand in "
+              "registers was touched");
+    product.packed[index(thread)] = call.packed;
+    std::copy_n(call.packed, 4, product.had[index(thread)].begin());
+  }
   return ++product.begun == threads;
 }
 
@@ -160,12 +168,31 @@ static void fetch(const SharedMemory &memory, unsigned long long descriptor,
     }
 }
 
+void Warpgroup::fetchPacked(const Product &product, float *to) {
+  for (int thread = 0; thread < threads; ++thread)
+    for (int i = 0; i < 4; ++i) {
+      // Of the pairs, those of 8 further rows come before those of 8 further k.
+      unsigned pair = product.packed[index(thread)][i];
+      if (pair != product.had[index(thread)][index(i)])
+        endWith("an operand in registers is touched before its product was "
+                "waited for");
+      int row = 16 * (thread / 32) + thread % 32 / 4 + 8 * (i % 2),
+          k = 2 * (thread % 4) + 8 * (i / 2);
+      for (int e = 0; e < 2; ++e)
+        to[(k + e) * rows + row] =
+            product.call.type.decode(pair >> 16 * e & 0xffff);
+    }
+}
+
 void Warpgroup::multiply() {
   Product &product = products[static_cast<size_t>(done++)];
   const ProductCall &call = product.call;
   int columns = call.columns, depth = depthBytes / call.type.bytes;
   std::vector<float> a(index(rows * depth)), b(index(columns * depth));
-  fetch(memory, call.a, call.isATransposed, call.type, rows, a.data());
+  if (call.packed)
+    fetchPacked(product, a.data());
+  else
+    fetch(memory, call.a, call.isATransposed, call.type, rows, a.data());
   fetch(memory, call.b, call.isBTransposed, call.type, columns, b.data());
   std::vector<float> &values = product.sums->values;
   if (!call.adds)

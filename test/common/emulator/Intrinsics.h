@@ -203,12 +203,15 @@ template <class T> unsigned packHalves(float first, float second, T) {
   return toHalf<T>(first).bits | unsigned(toHalf<T>(second).bits) << 16;
 }
 
+inline float powerOf2(float exponent) { return exp2f(exponent); }
+
 unsigned long long describeTile(const void *at, unsigned leadingBytes,
                                 unsigned strideBytes);
 void beginProducts();
 void commitProducts();
 void awaitProducts(int left);
 template <int left> void awaitProducts() { awaitProducts(left); }
+template <int count> void claimSums(float (&)[count]) {}
 void multiplyShared(float *sums, int columns, bool isATransposed,
                     bool isBTransposed, unsigned long long a,
                     unsigned long long b, int adds, int bytes,
@@ -219,6 +222,16 @@ void multiplyShared(float (&sums)[n / 2], unsigned long long a,
   multiplyShared(
       sums, n, isATransposed, isBTransposed, a, b, adds, sizeof(T),
       [](unsigned bits) { return toFloat(T{decltype(T::bits)(bits)}); });
+}
+void multiplyPacked(float *sums, int columns, bool isBTransposed,
+                    const unsigned *a, unsigned long long b, int adds,
+                    float (*decode)(unsigned));
+template <int n, int isBTransposed, class T>
+void multiplyPacked(float (&sums)[n / 2], const unsigned (&a)[4],
+                    unsigned long long b, int adds, T) {
+  multiplyPacked(sums, n, isBTransposed, a, b, adds, [](unsigned bits) {
+    return toFloat(T{decltype(T::bits)(bits)});
+  });
 }
 
 #endif // CCN_TEST_COMMON_EMULATOR_INTRINSICS_H

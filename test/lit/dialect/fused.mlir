@@ -41,5 +41,20 @@ ccn.program @skeletons(%x: tensor<8x8xf32> {ccn.name = "x"},
     %1 = ccn.all_reduce max %g along <@m, ["a"]> : (tensor<8x8xf32, #ccn.layout<@m, [{}, {}], local = {"a"}>>) -> tensor<8x8xf32>
     ccn.yield %0, %1 : tensor<8x8xf32>, tensor<8x8xf32>
   } : tensor<8x8xf32>, tensor<8x8xf32>
+  // CHECK: ccn.fused attention {
+  %n = ccn.fused attention {
+    %0 = ccn.matmul %x, %x : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %1 = ccn.reduction max %0 over [1] : (tensor<8x8xf32>) -> tensor<8xf32>
+    %2 = ccn.reshape %1 to [8, 1] : (tensor<8xf32>) -> tensor<8x1xf32>
+    %3 = ccn.broadcast_to %2 to [8, 8] : (tensor<8x1xf32>) -> tensor<8x8xf32>
+    %4 = ccn.sub %0, %3 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %5 = ccn.exp %4 : (tensor<8x8xf32>) -> tensor<8x8xf32>
+    %6 = ccn.reduction sum %5 over [1] : (tensor<8x8xf32>) -> tensor<8xf32>
+    %7 = ccn.reshape %6 to [8, 1] : (tensor<8xf32>) -> tensor<8x1xf32>
+    %8 = ccn.broadcast_to %7 to [8, 8] : (tensor<8x1xf32>) -> tensor<8x8xf32>
+    %9 = ccn.div %5, %8 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %10 = ccn.matmul %9, %x : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    ccn.yield %10 : tensor<8x8xf32>
+  } : tensor<8x8xf32>
   ccn.return
 }

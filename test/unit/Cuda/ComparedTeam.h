@@ -13,6 +13,8 @@
 #include "test/unit/Cuda/CudaTeam.h"
 #include "test/unit/Plan/PlanUtil.h"
 
+#include <cmath>
+
 namespace ccn::test {
 
 class ComparedTeam {
@@ -41,23 +43,68 @@ public:
   /// bits.
   testing::AssertionResult
   run(uint64_t seed, verify::ValueSet values = verify::ValueSet::Ties) {
-    auto inputs =
-        verify::drawInputs(program(), values, verify::Integers::Any, seed);
-    if (mlir::failed(inputs))
-      return testing::AssertionFailure() << "no arguments";
-    auto expected = interp::run(program(), program().getMesh(), *inputs, {});
-    if (mlir::failed(expected))
-      return testing::AssertionFailure() << "the interpreter fails";
-    auto found = cuda->run(*inputs);
-    if (!found)
-      return testing::AssertionFailure() << found.message();
-    return haveSameBits(*expected, *found) << " in run " << seed;
+    return run(program(), seed, values, haveSameBits);
+  }
+  /// Whether results differ so little from the interpreter's of the program of
+  /// another text, with the same arguments, relative to the largest one of each
+  /// output; NaN must be where it has NaN.
+  testing::AssertionResult runNear(const std::string &text, uint64_t seed,
+                                   verify::ValueSet values, double limit) {
+    std::string messages;
+    auto other = compiler.compileTo(Phase::Parse, text, {}, messages);
+    if (!other)
+      return testing::AssertionFailure() << messages << text;
+    return run(verify::onlyProgram(*other), seed, values,
+               [&](const Outputs &expected, const Outputs &found) {
+                 for (size_t i = 0; i < expected.size(); ++i)
+                   if (auto result =
+                           areNear(expected[i].tensor, found[i].tensor, limit);
+                       !result)
+                     return result;
+                 return testing::AssertionSuccess();
+               });
   }
 
   CudaTeam &team() { return *cuda; }
   mlir::ModuleOp plans() { return *compiled; }
 
 private:
+  using Comparison = llvm::function_ref<testing::AssertionResult(
+      const Outputs &, const Outputs &)>;
+
+  static testing::AssertionResult areNear(const runtime::HostTensor &expected,
+                                          const runtime::HostTensor &found,
+                                          double limit) {
+    double largest = 0;
+    for (int64_t i = 0; i < expected.count(); ++i)
+      if (double value = std::abs(expected.doubleAt(i)); std::isfinite(value))
+        largest = std::max(largest, value);
+    for (int64_t i = 0; i < expected.count(); ++i) {
+      double a = expected.doubleAt(i), b = found.doubleAt(i);
+      bool isSame = (std::isnan(a) && std::isnan(b)) || a == b;
+      if (!isSame && !(std::abs(a - b) <= limit * largest))
+        return testing::AssertionFailure()
+               << "element " << runtime::describeIndex(expected.shape(), i)
+               << " is " << b << ", expected " << a;
+    }
+    return testing::AssertionSuccess();
+  }
+
+  testing::AssertionResult run(ProgramOp reference, uint64_t seed,
+                               verify::ValueSet values, Comparison compare) {
+    auto inputs =
+        verify::drawInputs(program(), values, verify::Integers::Any, seed);
+    if (mlir::failed(inputs))
+      return testing::AssertionFailure() << "no arguments";
+    auto expected = interp::run(reference, reference.getMesh(), *inputs, {});
+    if (mlir::failed(expected))
+      return testing::AssertionFailure() << "the interpreter fails";
+    auto found = cuda->run(*inputs);
+    if (!found)
+      return testing::AssertionFailure() << found.message();
+    return compare(*expected, *found) << " in run " << seed;
+  }
+
   ProgramOp program() { return verify::onlyProgram(*scheduled); }
 
   PlanCompiler compiler;

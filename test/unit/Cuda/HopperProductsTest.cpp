@@ -182,6 +182,85 @@ TEST(HopperDeathTest, ProductsThatAreUsedWrongly) {
                "a thread of a block waits for ever");
 }
 
+struct PackedUse {
+  bool fences = true, touches = false;
+};
+
+/// The product of 64 rows that threads have in registers, and n columns that
+/// they store, over 32 positions k; how many sums are not right.
+template <class T, int n> int wrongPacked(unsigned seed, PackedUse use = {}) {
+  std::mt19937 random(seed);
+  auto draw = [&](size_t count) {
+    std::vector<float> result(count);
+    for (float &value : result)
+      value = static_cast<float>(random() % 9) - 4;
+    return result;
+  };
+  const std::vector<float> a = draw(64 * 32), b = draw(32 * n);
+  int wrong = 0;
+  run(seed, 128, [&] {
+    int t = static_cast<int>(threadIdx.x);
+    // Positions k are lines of 128 bytes, of 64 columns.
+    for (int i = t; i < 32 * n; i += 128) {
+      int k = i / n, column = i % n;
+      char *chunk = shared + (column / 64 * 32 + k) * 128 +
+                    ((column % 64 / 8) ^ (k & 7)) * 16;
+      reinterpret_cast<T *>(chunk)[column % 8] =
+          cuda::toHalf<T>(b[static_cast<size_t>(i)]);
+    }
+    fenceForCopies();
+    __syncthreads();
+    int row = 16 * (t / 32) + t % 32 / 4;
+    unsigned packed[2][4];
+    for (int i = 0; i < 8; ++i) {
+      auto at = [&](int e) {
+        int k = 16 * (i / 4) + 8 * (i / 2 % 2) + 2 * (t % 4) + e;
+        return unsigned(
+            cuda::toHalf<T>(
+                a[static_cast<size_t>((row + 8 * (i % 2)) * 32 + k)])
+                .bits);
+      };
+      packed[i / 4][i % 4] = at(0) | at(1) << 16;
+    }
+    float sums[n / 2];
+    if (use.fences)
+      beginProducts();
+    for (int step = 0; step < 2; ++step)
+      multiplyPacked<n, true>(
+          sums, packed[step],
+          describeTile(shared + step * 2048, 32 * 128, 1024), step, T{});
+    commitProducts();
+    if (use.touches)
+      packed[1][2] ^= 1;
+    awaitProducts<0>();
+    for (int i = 0; i < n / 2; ++i) {
+      int of = row + 8 * (i / 2 % 2),
+          column = 8 * (i / 4) + 2 * (t % 4) + i % 2;
+      float sum = 0;
+      for (int k = 0; k < 32; ++k)
+        sum += a[static_cast<size_t>(of * 32 + k)] *
+               b[static_cast<size_t>(k * n + column)];
+      wrong += sums[i] != sum;
+    }
+  });
+  return wrong;
+}
+
+TEST(Hopper, ProductsOfRegisters) {
+  for (unsigned seed = 1; seed <= 6; ++seed) {
+    EXPECT_EQ((wrongPacked<cuda::bf16, 64>(seed)), 0);
+    EXPECT_EQ((wrongPacked<cuda::f16, 128>(seed)), 0);
+    EXPECT_EQ((wrongPacked<cuda::bf16, 256>(seed)), 0);
+  }
+}
+
+TEST(HopperDeathTest, ProductsOfRegistersThatAreUsedWrongly) {
+  EXPECT_DEATH((void)(wrongPacked<cuda::bf16, 64>(1, {.fences = false})),
+               "a product begins without beginProducts");
+  EXPECT_DEATH((void)(wrongPacked<cuda::bf16, 64>(1, {.touches = true})),
+               "an operand in registers is touched before");
+}
+
 /// Operands that threads store; whether all sums of ones are 16.
 bool multipliesOnes(unsigned seed, bool fences, bool keeps) {
   bool isRight = true;
