@@ -304,6 +304,12 @@ Value BoundMaker::bilinear(Operation *op, Value v) {
   if (!isFloat(element))
     return p;
   Value sum = b.remake(op, {xSize, b.magnitude(y.value)});
+  if (element.getIntOrFloatBitWidth() == 8) {
+    // Tensor cores of sm_90 add 32 products of 8-bit floats at once, and keep 13
+    // bits of the sum.
+    double additions = static_cast<double>(termsOf(op)) / 32 + 2;
+    p = b.plus(p, b.scale(additions / 4096, sum));
+  }
   return b.round(v, b.accumulate(sum, p, termsOf(op), element), element);
 }
 

@@ -58,6 +58,7 @@ private:
                int64_t kStride, int64_t k);
   bool takeCopied(MatmulPart &whole);
   bool isComplete();
+  bool areBoxesAligned();
   bool areLoopsApart() const;
 
   const LaunchMapper &launch;
@@ -266,6 +267,16 @@ bool GatherMatcher::isComplete() {
          (outer == 1 || (first.stride > 0 && first.stride * size % 16 == 0));
 }
 
+/// Whether boxes begin at a vector of their contiguous dimension.
+bool GatherMatcher::areBoxesAligned() {
+  return !plan.gathered().isTransposed ||
+         llvm::all_of(plan.slices, [&](const GatheredSlice &slice) {
+           return slice.rank == places.rank ||
+                  slice.begin * runtime::sizeInBytes(plan.product.type) % 16 ==
+                      0;
+         });
+}
+
 /// Whether what becomes of the product is apart from the slices, which arrive
 /// and are read by other ranks meanwhile.
 bool GatherMatcher::areLoopsApart() const {
@@ -319,7 +330,7 @@ bool GatherMatcher::match() {
   } else if (gathered.isTransposed) {
     return false;
   }
-  if (!isComplete() || !matchResult(launch, plan.product, rest))
+  if (!isComplete() || !areBoxesAligned() || !matchResult(launch, plan.product, rest))
     return false;
   // Results are passed on as vectors, none of which has columns of two slices.
   if (!plan.isOfA)

@@ -229,6 +229,10 @@ bool ScatterMatcher::match() {
   whole.c.offset = 0;
   if (!matchOperands(launch, plan, whole) || !checkMemory())
     return false;
+  // A box begins at a vector of its contiguous dimension.
+  if (plan.a.isTransposed &&
+      plan.sliceRows * runtime::sizeInBytes(plan.type) % 16 != 0)
+    return false;
   const Slice &own = slices[static_cast<size_t>(plan.position)];
   plan.part.m = own.rows;
   plan.part.c.offset = own.first * whole.n;

@@ -172,7 +172,7 @@ void BlockUnits::wake(const void *barrier) {
 void BlockUnits::load(void *to, const void *map, const int *at, int dims,
                       const void *barrier) {
   Load load{decode(map), {}, static_cast<char *>(to), &barrierAt(barrier)};
-  if (const char *why = load.map.whyNot(load.to, dims))
+  if (const char *why = load.map.whyNot(load.to, at, dims))
     endWith((std::string("a copy ") + why).c_str());
   if (!load.barrier->isPublished)
     endWith("a copy counts on a barrier that was not published to copies");
@@ -203,7 +203,7 @@ void BlockUnits::store(const void *map, const int *at, int dims,
   store.map = decode(map);
   store.from = static_cast<const char *>(from);
   store.thread = currentThread();
-  if (const char *why = store.map.whyNot(store.from, dims))
+  if (const char *why = store.map.whyNot(store.from, at, dims))
     endWith((std::string("a copy ") + why).c_str());
   (void)memory.ofCopies(from, store.map.boxBytes());
   std::copy_n(at, dims, store.at.begin());

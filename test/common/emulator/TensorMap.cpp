@@ -21,7 +21,8 @@ size_t TensorMap::boxBytes() const {
   return bytes;
 }
 
-const char *TensorMap::whyNot(const char *shared, int indices) const {
+const char *TensorMap::whyNot(const char *shared, const int *at,
+                              int indices) const {
   if (magic != right)
     return "of a tensor map that the driver has not made";
   if (indices != dims)
@@ -33,6 +34,8 @@ const char *TensorMap::whyNot(const char *shared, int indices) const {
            "its swizzle";
   if (swizzle && box[0] * size_t(elementBytes) != swizzle)
     return "of a box that is narrower than its swizzle";
+  if (int64_t(at[0]) * elementBytes % static_cast<int64_t>(unitBytes) != 0)
+    return "of a box that does not begin at a multiple of 16 bytes";
   return nullptr;
 }
 

@@ -36,8 +36,8 @@ struct TensorMap {
   /// Copies the box at these indices to or from shared memory.
   void load(char *to, const int *at) const;
   void store(const char *from, const int *at) const;
-  /// Why the hardware could not do that; null if it can.
-  const char *whyNot(const char *shared, int indices) const;
+  /// Why the hardware could not do that, with so many indices; null if it can.
+  const char *whyNot(const char *shared, const int *at, int indices) const;
 
 private:
   template <typename Copy> void forEachUnit(const int *at, Copy copy) const;

@@ -251,6 +251,8 @@ TEST(HopperDeathTest, BoxesAreCounted) {
   EXPECT_DEATH(
       load(mapOf(tensor.data(), ElementType::F32, {256}, {4}, 0), shared),
       "another number of indices than the tensor has");
+  EXPECT_DEATH(loadRows(1, 0, 2),
+               "a box that does not begin at a multiple of 16 bytes");
   EXPECT_DEATH(load(map, shared),
                "the block ends before copies to its memory have come");
   unsigned flag = 1;
