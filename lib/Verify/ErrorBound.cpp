@@ -305,8 +305,8 @@ Value BoundMaker::bilinear(Operation *op, Value v) {
     return p;
   Value sum = b.remake(op, {xSize, b.magnitude(y.value)});
   if (element.getIntOrFloatBitWidth() == 8) {
-    // Tensor cores of sm_90 add 32 products of 8-bit floats and their sum so far
-    // at once, and cut off of each what is below 2^-13 of the largest.
+    // Tensor cores of sm_90 add 32 products of 8-bit floats and their sum so
+    // far at once, and cut off of each what is below 2^-13 of the largest.
     double additions = static_cast<double>(termsOf(op)) / 32 + 1;
     p = b.plus(p, b.scale(33 * additions / 8192, sum));
   }

@@ -330,7 +330,8 @@ bool GatherMatcher::match() {
   } else if (gathered.isTransposed) {
     return false;
   }
-  if (!isComplete() || !areBoxesAligned() || !matchResult(launch, plan.product, rest))
+  if (!isComplete() || !areBoxesAligned() ||
+      !matchResult(launch, plan.product, rest))
     return false;
   // Results are passed on as vectors, none of which has columns of two slices.
   if (!plan.isOfA)
