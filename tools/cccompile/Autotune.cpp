@@ -41,7 +41,7 @@ ccn::makeVariants(const SourceFile &source, mlir::MLIRContext *context,
     }
   };
   std::vector<std::string> names = schedulesFor(options.program, source);
-  std::string first = options.nameOfSchedule();
+  const std::string &first = options.nameOfSchedule();
   bool isNamed = !options.schedule.empty();
   if (compileOptions.unscheduled)
     add("", compileOptions);
