@@ -48,10 +48,7 @@ public:
     printNumber(os, "loads", static_cast<int64_t>(plan.scores.loads.size()));
     printNumber(os, "group", plan.group);
     os << '\n';
-    for (const EpilogueLoop &loop : plan.result.loops) {
-      printLoop(os, loop.loop, *loop.info, depth + 1);
-      os << '\n';
-    }
+    printEpilogue(os, plan.result, depth);
   }
 };
 

@@ -37,24 +37,15 @@ public:
              unsigned depth) const override {
     const auto &plan = static_cast<const GatheredProductPlan &>(any);
     const WholeProductPlan &product = plan.product;
-    os << llvm::formatv("gathered product({0}x{1}x{2}) tile({3}x{4})",
-                        product.part.m, product.part.n, product.part.k,
-                        product.tile.m, product.tile.n);
-    printNumber(os, "stages", product.tile.stages);
-    printNumber(os, "consumers", product.tile.consumers);
-    printWord(os, "take_turns", product.tile.takeTurns);
-    printNumber(os, "group", product.group);
-    printWord(os, "a_transposed", product.a.isTransposed);
-    printWord(os, "b_transposed", product.b.isTransposed);
+    os << llvm::formatv("gathered product({0}x{1}x{2})", product.part.m,
+                        product.part.n, product.part.k);
+    printTile(os, product);
     printNumber(os, plan.isOfA ? "slices_of_a" : "slices_of_b",
                 static_cast<int64_t>(plan.slices.size()));
     printNumber(os, "chunk", plan.chunkLines);
     printWord(os, "kept", plan.isKept);
     os << '\n';
-    for (const EpilogueLoop &loop : product.loops) {
-      printLoop(os, loop.loop, *loop.info, depth + 1);
-      os << '\n';
-    }
+    printEpilogue(os, product, depth);
   }
 };
 

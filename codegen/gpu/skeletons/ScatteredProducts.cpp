@@ -36,20 +36,11 @@ public:
   void print(llvm::raw_ostream &os, const SkeletonPlan &any,
              unsigned depth) const override {
     const auto &plan = static_cast<const ScatteredProductPlan &>(any);
-    os << llvm::formatv("product({0}x{1}x{2}) scatters({3}) tile({4}x{5})",
-                        plan.rows, plan.part.n, plan.part.k, plan.sliceRows,
-                        plan.tile.m, plan.tile.n);
-    printNumber(os, "stages", plan.tile.stages);
-    printNumber(os, "consumers", plan.tile.consumers);
-    printWord(os, "take_turns", plan.tile.takeTurns);
-    printNumber(os, "group", plan.group);
-    printWord(os, "a_transposed", plan.a.isTransposed);
-    printWord(os, "b_transposed", plan.b.isTransposed);
+    os << llvm::formatv("product({0}x{1}x{2}) scatters({3})", plan.rows,
+                        plan.part.n, plan.part.k, plan.sliceRows);
+    printTile(os, plan);
     os << '\n';
-    for (const EpilogueLoop &loop : plan.loops) {
-      printLoop(os, loop.loop, *loop.info, depth + 1);
-      os << '\n';
-    }
+    printEpilogue(os, plan, depth);
     os.indent(2 * depth) << "barrier at the edge\n";
   }
 };

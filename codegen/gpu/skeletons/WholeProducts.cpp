@@ -36,23 +36,32 @@ public:
     os << "product(";
     if (plan.batches > 1)
       os << plan.batches << 'x';
-    os << llvm::formatv("{0}x{1}x{2}) tile({3}x{4})", plan.part.m, plan.part.n,
-                        plan.part.k, plan.tile.m, plan.tile.n);
-    printNumber(os, "stages", plan.tile.stages);
-    printNumber(os, "consumers", plan.tile.consumers);
-    printWord(os, "take_turns", plan.tile.takeTurns);
-    printNumber(os, "group", plan.group);
-    printWord(os, "a_transposed", plan.a.isTransposed);
-    printWord(os, "b_transposed", plan.b.isTransposed);
+    os << llvm::formatv("{0}x{1}x{2})", plan.part.m, plan.part.n, plan.part.k);
+    printTile(os, plan);
     os << '\n';
-    for (const EpilogueLoop &loop : plan.loops) {
-      printLoop(os, loop.loop, *loop.info, depth + 1);
-      os << '\n';
-    }
+    printEpilogue(os, plan, depth);
   }
 };
 
 } // namespace
+
+void codegen::printTile(llvm::raw_ostream &os, const WholeProductPlan &plan) {
+  os << llvm::formatv(" tile({0}x{1})", plan.tile.m, plan.tile.n);
+  printNumber(os, "stages", plan.tile.stages);
+  printNumber(os, "consumers", plan.tile.consumers);
+  printWord(os, "take_turns", plan.tile.takeTurns);
+  printNumber(os, "group", plan.group);
+  printWord(os, "a_transposed", plan.a.isTransposed);
+  printWord(os, "b_transposed", plan.b.isTransposed);
+}
+
+void codegen::printEpilogue(llvm::raw_ostream &os, const WholeProductPlan &plan,
+                            unsigned depth) {
+  for (const EpilogueLoop &loop : plan.loops) {
+    printLoop(os, loop.loop, *loop.info, depth + 1);
+    os << '\n';
+  }
+}
 
 const KernelSkeleton &codegen::wholeProductsSkeleton() {
   static const WholeProductsSkeleton only;

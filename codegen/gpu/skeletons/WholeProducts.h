@@ -133,6 +133,12 @@ WarpTile chooseTile(int64_t k, int64_t multiprocessors,
 runtime::GpuTensorMap mapOf(const WholeOperand &operand, int64_t lines,
                             const WholeProductPlan &plan);
 
+/// Prints " tile(128x128) stages(6) ...", all that a plan's line says of tiles.
+void printTile(llvm::raw_ostream &os, const WholeProductPlan &plan);
+/// Prints a line for each loop that uses the result.
+void printEpilogue(llvm::raw_ostream &os, const WholeProductPlan &plan,
+                   unsigned depth);
+
 /// "WarpTile<bf16, 128, 128, 6, 2, true, false, false>".
 std::string cudaTile(const WholeProductPlan &plan);
 /// Writes the structure of what becomes of results, and returns a lambda that
