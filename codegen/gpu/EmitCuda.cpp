@@ -106,7 +106,8 @@ void KernelWriter::addFrame() {
                     Twine(plan.launch.tensorMaps.empty() ? 16 : 1024) +
                     ") Byte sharedMemory[];\n");
   if (plan.properties.blockBytes > 0)
-    kernel.body << "Byte *const blockMemory = c.workspace + "
+    // Not all architectures' text of a body uses it.
+    kernel.body << "[[maybe_unused]] Byte *const blockMemory = c.workspace + "
                 << plan.launch.workspaceBytes << " + i64(blockIdx.x) * "
                 << plan.properties.blockBytes << ";\n";
   kernel.body << body;
