@@ -16,7 +16,6 @@
 #include <numeric>
 #include <random>
 #include <thread>
-#include <ucontext.h>
 #include <utility>
 
 using namespace ccn;
@@ -47,7 +46,7 @@ unsigned ownLane() { return threadIdx.x % 32; }
 void await(Thread::State state) {
   Thread &own = current();
   own.state = state;
-  swapcontext(&own.context, &ownBlock->scheduler);
+  own.fiber.pause();
 }
 /// Waits for the lanes of the warp that a mask names.
 void awaitLanes(unsigned mask) {
@@ -65,7 +64,7 @@ void threadMain() {
   ownBlock->endThread();
   if (ownBlock->cluster)
     ownBlock->cluster->leave(blockIdx.x);
-  current().state = Thread::Done;
+  await(Thread::Done);
 }
 
 unsigned short elementOf(const void *row, unsigned number) {
@@ -110,11 +109,7 @@ Block::Block(int number, int blocks, int threadCount,
       spareStacks.emplace_back(new char[stackBytes]);
     thread.stack = std::move(spareStacks.back());
     spareStacks.pop_back();
-    getcontext(&thread.context);
-    thread.context.uc_stack.ss_sp = thread.stack.get();
-    thread.context.uc_stack.ss_size = stackBytes;
-    thread.context.uc_link = &scheduler;
-    makecontext(&thread.context, threadMain, 0);
+    thread.fiber.start(thread.stack.get(), stackBytes, threadMain);
   }
 }
 
@@ -133,7 +128,7 @@ void Block::enter(unsigned thread) {
 
 void Block::resume(unsigned thread) {
   enter(thread);
-  swapcontext(&scheduler, &threads[thread].context);
+  threads[thread].fiber.resume();
 }
 
 bool Block::isDone() const {

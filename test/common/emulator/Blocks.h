@@ -1,21 +1,22 @@
 //===- Blocks.h - Blocks of CUDA threads on the CPU -------------*- C++ -*-===//
 //
 // Runs kernels on the CPU: the blocks one after the other, or each on a thread
-// of the caller's. The threads of a block are contexts of their own that take
-// turns wherever they wait for each other, as far out of order as the barriers
-// allow. Instructions of a warp are done as their documentation says;
-// asynchronous copies at once or as late as may be.
+// of the caller's. The threads of a block are fibers that take turns wherever
+// they wait for each other, as far out of order as the barriers allow.
+// Instructions of a warp are done as their documentation says; asynchronous
+// copies at once or as late as may be.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef CCN_TEST_COMMON_EMULATOR_BLOCKS_H
 #define CCN_TEST_COMMON_EMULATOR_BLOCKS_H
 
+#include "test/common/emulator/Fiber.h"
+
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <ucontext.h>
 #include <vector>
 
 namespace ccn::emulator {
@@ -62,7 +63,7 @@ struct Thread {
   };
 
   State state = Runs;
-  ucontext_t context;
+  Fiber fiber;
   std::unique_ptr<char[]> stack;
   /// Asynchronous copies that have not happened.
   std::vector<Copy> copies;
@@ -128,7 +129,6 @@ public:
   const std::function<void()> &kernel;
   const bool endedIsHere;
   Cluster *const cluster;
-  ucontext_t scheduler;
 
 private:
   void enter(unsigned thread);
