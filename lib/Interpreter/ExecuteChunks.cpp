@@ -145,18 +145,26 @@ void RankExecutor::finishChunks(const ChunkPlan &plan) {
 }
 
 Status RankExecutor::executeInChunks(const ChunkPlan &plan) {
-  Status status = startChunks(plan);
-  for (size_t chunk = 0; status && chunk < plan.ranges.size(); ++chunk) {
-    status = beginChunk(plan, chunk);
-    for (mlir::Operation *op : plan.order)
-      if (status)
-        status = executeForChunk(op, plan, chunk);
-    if (status)
-      status = endChunk(plan, chunk);
+  if (!inside) {
+    if (Status status = startChunks(plan); !status)
+      return status;
+    inside.emplace();
   }
-  if (status)
-    finishChunks(plan);
-  return status;
+  for (auto &[chunk, operation] = *inside; chunk < plan.ranges.size();
+       ++chunk, operation = 0) {
+    if (operation == 0)
+      if (Status status = beginChunk(plan, chunk); !status)
+        return status;
+    for (; operation < plan.order.size(); ++operation)
+      if (Status status = executeForChunk(plan.order[operation], plan, chunk);
+          !status)
+        return status;
+    if (Status status = endChunk(plan, chunk); !status)
+      return status;
+  }
+  inside.reset();
+  finishChunks(plan);
+  return Status();
 }
 
 } // namespace ccn::interp

@@ -2,7 +2,7 @@
 //
 // Every collective is one meeting in which the ranks of a group show each other
 // their whole parts; then each rank takes the elements that it needs. This is
-// simple, and the meeting copies nothing, since threads share tensors.
+// simple, and the meeting copies nothing, since ranks share tensors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,10 +61,19 @@ std::string describeLocation(mlir::Location loc) {
   return text;
 }
 
-Result<RankExecutor::Parts>
-RankExecutor::exchange(mlir::Operation *op, llvm::StringRef name,
-                       const HostTensor &tensor,
+/// The name of a meeting in messages.
+static std::string describeMeeting(mlir::Operation *op) {
+  auto collective = llvm::dyn_cast<CollectiveOpInterface>(op);
+  llvm::StringRef name =
+      collective ? stringifyCollective(collective.getCollective()) : "reshard";
+  return (name + " at ").str() + describeLocation(op->getLoc());
+}
+
+Result<const RankExecutor::Parts *>
+RankExecutor::exchange(mlir::Operation *op, const HostTensor &tensor,
                        llvm::ArrayRef<mlir::StringAttr> axes) {
+  if (metAgain < met.size())
+    return &met[metAgain++];
   Parts parts;
   parts.ranks = mesh.group(rank, axes);
   Meeting meeting;
@@ -73,16 +82,16 @@ RankExecutor::exchange(mlir::Operation *op, llvm::StringRef name,
   auto communicate = llvm::dyn_cast<CommunicateOp>(op);
   meeting.id =
       communicate ? communicate.getChannel() : reinterpret_cast<uintptr_t>(op);
-  meeting.sequence = sequence++;
-  meeting.name = (name + " at ").str() + describeLocation(op->getLoc());
-  Result<std::vector<HostTensor>> tensors =
-      others.exchange(rank, parts.ranks, meeting, tensor);
-  if (!tensors) {
+  meeting.sequence = sequence + static_cast<int64_t>(met.size());
+  meeting.name = [op] { return describeMeeting(op); };
+  Result<Shown> shown = meetings.exchange(rank, parts.ranks, meeting, tensor);
+  if (!shown) {
     failedToMeet = true;
-    return tensors.status();
+    return shown.status();
   }
-  parts.tensors = *std::move(tensors);
-  return parts;
+  parts.shown = *std::move(shown);
+  met.push_back(std::move(parts));
+  return &met[metAgain++];
 }
 
 RankExecutor::Tensor RankExecutor::assemble(const Parts &parts,
@@ -93,7 +102,8 @@ RankExecutor::Tensor RankExecutor::assemble(const Parts &parts,
   if (!result)
     return result;
   int64_t written = 0;
-  for (auto [member, tensor] : llvm::zip_equal(parts.ranks, parts.tensors)) {
+  for (auto [member, tensor] :
+       llvm::zip_equal(parts.ranks, parts.shown->values)) {
     Box own = mesh.boxOf(type, member);
     std::optional<Box> common = intersect(own, box);
     if (!common)
@@ -117,7 +127,8 @@ Result<std::vector<HostTensor>>
 RankExecutor::cutParts(const Parts &parts, mlir::RankedTensorType type,
                        const Box &box) {
   std::vector<HostTensor> pieces;
-  for (auto [member, tensor] : llvm::zip_equal(parts.ranks, parts.tensors)) {
+  for (auto [member, tensor] :
+       llvm::zip_equal(parts.ranks, parts.shown->values)) {
     Tensor piece =
         extractBox(tensor, relativeTo(mesh.boxOf(type, member), box));
     if (!piece)
@@ -125,6 +136,20 @@ RankExecutor::cutParts(const Parts &parts, mlir::RankedTensorType type,
     pieces.push_back(*std::move(piece));
   }
   return pieces;
+}
+
+RankExecutor::Tensor RankExecutor::once(const Parts &parts, const Box &box,
+                                        llvm::function_ref<Tensor()> make) {
+  std::vector<int64_t> key(box.offsets.begin(), box.offsets.end());
+  key.insert(key.end(), box.sizes.begin(), box.sizes.end());
+  std::lock_guard<std::mutex> lock(parts.shown->mutex);
+  auto found = parts.shown->made.find(key);
+  if (found != parts.shown->made.end())
+    return found->second;
+  Tensor made = make();
+  if (made)
+    parts.shown->made.emplace(std::move(key), *made);
+  return made;
 }
 
 Status RankExecutor::changeType(HostTensor &value, ElementType from,
@@ -157,11 +182,11 @@ RankExecutor::Tensor RankExecutor::reshard(ReshardOp op) {
   if (Status status = changeType(value, element, sums); !status)
     return status;
   for (PartialAxis partial : reduced) {
-    Result<Parts> parts = exchange(op, "reshard", value, partial.axis);
+    Result<const Parts *> parts = exchange(op, value, partial.axis);
     if (!parts)
       return parts.status();
-    Tensor sum =
-        kernels.combine(reductionOf(partial.kind), sums, parts->tensors);
+    Tensor sum = kernels.combine(reductionOf(partial.kind), sums,
+                                 (*parts)->shown->values);
     if (!sum)
       return sum;
     value = *std::move(sum);
@@ -175,10 +200,10 @@ RankExecutor::Tensor RankExecutor::reshard(ReshardOp op) {
   Box box = boxOf(op.getResult());
   if (cuts.empty())
     return extractBox(value, box);
-  Result<Parts> parts = exchange(op, "reshard", value, cuts);
+  Result<const Parts *> parts = exchange(op, value, cuts);
   if (!parts)
     return parts.status();
-  return assemble(*parts, type, box);
+  return assemble(**parts, type, box);
 }
 
 std::optional<RankExecutor::Tensor>
@@ -195,11 +220,12 @@ RankExecutor::executeCollective(mlir::Operation *op) {
   mlir::RankedTensorType type = collective.getSourceType();
   const HostTensor &mine = get(input);
   Collective what = collective.getCollective();
-  Result<Parts> met = exchange(op, stringifyCollective(what), mine,
-                               collective.getMeshAxes().getNames());
-  if (!met)
-    return Tensor(met.status());
-  const Parts &parts = *met;
+  Result<const Parts *> exchanged =
+      exchange(op, mine, collective.getMeshAxes().getNames());
+  if (!exchanged)
+    return Tensor(exchanged.status());
+  const Parts &parts = **exchanged;
+  const std::vector<HostTensor> &tensors = parts.shown->values;
   Box box = mesh.boxOf(collective.getTargetType(), rank);
   auto position =
       static_cast<int64_t>(llvm::find(parts.ranks, rank) - parts.ranks.begin());
@@ -216,30 +242,34 @@ RankExecutor::executeCollective(mlir::Operation *op) {
     return *sums ? combineBy(**sums, collective, kind, *pieces, position)
                  : kernels.combine(kind, elementOf(input), *pieces);
   };
+  auto gather = [&] { return assemble(parts, type, box); };
   switch (what) {
   case Collective::all_reduce:
+    // By a schedule, a rank makes only what is in its current chunk.
+    return addsBySchedule(collective) ? combine() : once(parts, box, combine);
   case Collective::reduce_scatter:
     return combine();
   case Collective::all_gather:
+    return once(parts, box, gather);
   case Collective::all_to_all:
-    return assemble(parts, type, box);
+    return gather();
   case Collective::broadcast:
-    return Tensor(parts.tensors[*root]);
+    return Tensor(tensors[*root]);
   case Collective::reduce:
     return position == *root ? combine() : Tensor(mine);
   case Collective::gather:
-    return position == *root ? assemble(parts, type, box)
+    return position == *root ? gather()
                              : kernels.zeros(elementOf(input), box.sizes);
   case Collective::scatter: {
     Box own = mesh.boxOf(type, parts.ranks[*root]);
-    return extractBox(parts.tensors[*root], relativeTo(own, box));
+    return extractBox(tensors[*root], relativeTo(own, box));
   }
   case Collective::send: {
     int64_t source;
     bool exists =
         !__builtin_sub_overflow(position, *collective.getShiftBy(), &source) &&
-        source >= 0 && source < static_cast<int64_t>(parts.tensors.size());
-    return Tensor(exists ? parts.tensors[source] : mine);
+        source >= 0 && source < static_cast<int64_t>(tensors.size());
+    return Tensor(exists ? tensors[source] : mine);
   }
   case Collective::slice:
     break;

@@ -14,6 +14,8 @@
 #include "runtime/base/FreeMemory.h"
 #include "llvm/ADT/StringSet.h"
 
+#include <thread>
+
 namespace ccn::interp {
 
 using runtime::describeIndex;
@@ -156,6 +158,49 @@ MemoryNeeds needsOf(const RankProgram &ranked, RankMesh mesh) {
   return needs;
 }
 
+/// Where and why a rank failed.
+struct Failure {
+  mlir::Operation *op;
+  Status status;
+  /// Whether the cause is not this rank alone: another rank failed, or ranks
+  /// did not meet.
+  bool shared;
+  /// The position of the operation in the order of execution.
+  size_t place;
+};
+
+mlir::LogicalResult checkMemory(ProgramOp program, const MemoryNeeds &needs) {
+  // Small programs run often, so the check of the memory is skipped for them.
+  constexpr int64_t small = int64_t(16) << 20;
+  if (needs.total() <= small)
+    return mlir::success();
+  Status status = ::ccn::checkMemory(needs);
+  return status ? mlir::success()
+                : mlir::emitError(program.getLoc()) << status.message();
+}
+
+/// The execution of a program on one rank.
+class RankRun {
+public:
+  RankRun(const RankProgram &program, RankMesh mesh, int rank,
+          Rendezvous &meetings, std::vector<HostTensor> arguments);
+
+  /// Executes operations until one has to wait, one fails or all are done.
+  Pause run();
+
+  std::optional<Failure> failure;
+  /// The rank's parts of the outputs, by outcome.
+  std::vector<HostTensor> results;
+
+private:
+  const RankProgram &program;
+  int rank;
+  Rendezvous &meetings;
+  RankExecutor executor;
+  /// The position of the next operation in the order of execution.
+  size_t place = 0;
+};
+
 /// One execution of a program, or of programs localized for each rank.
 class Run {
 public:
@@ -166,23 +211,13 @@ public:
   mlir::FailureOr<std::vector<Output>> run(NamedTensors inputs);
 
 private:
-  /// Where and why a rank failed.
-  struct Failure {
-    mlir::Operation *op;
-    Status status;
-    /// Whether the cause is not this rank alone: another rank failed, or ranks
-    /// did not meet.
-    bool shared;
-    /// The position of the operation in the order of execution.
-    size_t place;
-  };
-
   mlir::LogicalResult checkPrograms();
   mlir::LogicalResult checkNames(const NamedTensors &inputs);
   mlir::FailureOr<HostTensor> takeInput(unsigned index, NamedTensors &inputs);
   mlir::LogicalResult distribute(NamedTensors inputs);
+  /// Orders the programs' operations, and checks that there is enough memory.
+  mlir::LogicalResult prepare();
   mlir::LogicalResult execute();
-  void executeRank(int rank, RankExecutor &executor, Rendezvous &rendezvous);
   mlir::LogicalResult report();
   mlir::LogicalResult checkReplicas(const Outcome &outcome, size_t index);
   mlir::FailureOr<HostTensor> collect(const Outcome &outcome, size_t index);
@@ -196,14 +231,13 @@ private:
   RankMesh mesh;
   int64_t ranks;
   RunOptions options;
+  unsigned threads = 1;
   llvm::ArrayRef<ProgramOp> list;
   /// One program for each rank, or one for all.
   std::vector<RankProgram> programs;
   /// The ranks' parts of the arguments, by rank, then by argument.
   std::vector<std::vector<HostTensor>> arguments;
-  /// The ranks' parts of the outputs, by rank, then by outcome.
-  std::vector<std::vector<HostTensor>> results;
-  std::vector<std::optional<Failure>> failures;
+  std::vector<std::unique_ptr<RankRun>> runs;
 };
 
 mlir::LogicalResult Run::checkPrograms() {
@@ -292,52 +326,63 @@ mlir::LogicalResult Run::distribute(NamedTensors inputs) {
 // Execution
 //===----------------------------------------------------------------------===//
 
-void Run::executeRank(int rank, RankExecutor &executor,
-                      Rendezvous &rendezvous) {
-  const RankProgram &mine = programOf(rank);
-  ProgramOp own = mine.program;
-  for (auto [argument, tensor] :
-       llvm::zip_equal(own.getArguments(), arguments[rank]))
+RankRun::RankRun(const RankProgram &program, RankMesh mesh, int rank,
+                 Rendezvous &meetings, std::vector<HostTensor> arguments)
+    : program(program), rank(rank), meetings(meetings),
+      executor(mesh, rank, meetings) {
+  ProgramOp own = program.program;
+  for (auto [argument, tensor] : llvm::zip_equal(own.getArguments(), arguments))
     executor.set(argument, std::move(tensor));
-  arguments[rank].clear();
-  for (auto [place, op] : llvm::enumerate(mine.order)) {
-    auto plan = mine.chunkPlans.find(op);
-    Status status = plan == mine.chunkPlans.end()
+}
+
+Pause RankRun::run() {
+  for (; place < program.order.size(); ++place) {
+    mlir::Operation *op = program.order[place];
+    auto plan = program.chunkPlans.find(op);
+    Status status = plan == program.chunkPlans.end()
                         ? executor.execute(op)
                         : executor.executeInChunks(plan->second);
     if (!status) {
-      rendezvous.abort(rank, status);
-      failures[rank] =
-          Failure{op, std::move(status), executor.meetingFailed(), place};
-      return;
+      if (executor.hasToWait())
+        return Pause::Waits;
+      meetings.abort(rank, status);
+      failure = Failure{op, std::move(status), executor.meetingFailed(), place};
+      return Pause::Done;
     }
-    auto it = mine.lastUses.find(op);
-    if (it == mine.lastUses.end())
+    auto it = program.lastUses.find(op);
+    if (it == program.lastUses.end())
       continue;
     for (mlir::Value value : it->second)
       executor.drop(value);
   }
-  for (const Outcome &outcome : mine.outcomes)
-    results[rank].push_back(executor.get(outcome.value));
+  for (const Outcome &outcome : program.outcomes)
+    results.push_back(executor.get(outcome.value));
+  executor.dropAll();
+  return Pause::Done;
+}
+
+mlir::LogicalResult Run::prepare() {
+  for (ProgramOp each : list)
+    programs.emplace_back(each, options.inChunks);
+  MemoryNeeds needs = needsOf(programs.front(), mesh);
+  // Below, starting a thread takes longer than what it does.
+  constexpr int64_t smallForThreads = int64_t(256) << 10;
+  threads = options.threads ? options.threads
+            : needs.total() <= smallForThreads
+                ? 1
+                : std::thread::hardware_concurrency();
+  return checkMemory(program, needs);
 }
 
 mlir::LogicalResult Run::execute() {
-  for (ProgramOp each : list)
-    programs.emplace_back(each, options.inChunks);
-  results.resize(ranks);
-  failures.resize(ranks);
-  Rendezvous rendezvous(static_cast<int>(ranks), options.timeLimit);
-  Status started = runOnRanks(
-      static_cast<int>(ranks),
-      [&](int rank) {
-        RankExecutor executor(mesh, rank, rendezvous);
-        executeRank(rank, executor, rendezvous);
-      },
-      [&](const Status &status) {
-        rendezvous.abort(static_cast<int>(ranks), status);
-      });
-  if (!started)
-    return mlir::emitError(program.getLoc()) << started.message();
+  Rendezvous meetings(static_cast<int>(ranks));
+  for (int64_t rank = 0; rank < ranks; ++rank)
+    runs.push_back(std::make_unique<RankRun>(programOf(rank), mesh,
+                                             static_cast<int>(rank), meetings,
+                                             std::move(arguments[rank])));
+  arguments.clear();
+  runRanks(static_cast<int>(ranks), threads, meetings,
+           [&](int rank) { return runs[rank]->run(); });
   return report();
 }
 
@@ -346,19 +391,19 @@ mlir::LogicalResult Run::report() {
   // did, at which ranks did not meet, on the first rank that failed there.
   std::optional<int64_t> first;
   for (int64_t rank = 0; rank < ranks; ++rank) {
-    if (!failures[rank])
+    if (!runs[rank]->failure)
       continue;
     auto isEarlier = [&](const Failure &a, const Failure &b) {
       if (a.shared != b.shared)
         return !a.shared;
       return a.place < b.place;
     };
-    if (!first || isEarlier(*failures[rank], *failures[*first]))
+    if (!first || isEarlier(*runs[rank]->failure, *runs[*first]->failure))
       first = rank;
   }
   if (!first)
     return mlir::success();
-  const Failure &failure = *failures[*first];
+  const Failure &failure = *runs[*first]->failure;
   auto diagnostic = mlir::emitError(failure.op->getLoc());
   if (!failure.shared)
     diagnostic << "on " << mesh.describe(*first) << ": ";
@@ -374,8 +419,8 @@ mlir::LogicalResult Run::checkReplicas(const Outcome &outcome, size_t index) {
   mlir::RankedTensorType type = outcome.type;
   for (int64_t rank = 0; rank < ranks; ++rank) {
     int64_t replica = mesh.firstReplica(type, rank);
-    const HostTensor &expected = results[replica][index];
-    const HostTensor &found = results[rank][index];
+    const HostTensor &expected = runs[replica]->results[index];
+    const HostTensor &found = runs[rank]->results[index];
     std::optional<int64_t> difference = firstDifference(expected, found);
     if (!difference)
       continue;
@@ -393,8 +438,8 @@ mlir::LogicalResult Run::checkReplicas(const Outcome &outcome, size_t index) {
 
 mlir::FailureOr<HostTensor> Run::collect(const Outcome &outcome, size_t index) {
   std::vector<HostTensor> parts;
-  for (std::vector<HostTensor> &result : results)
-    parts.push_back(result[index]);
+  for (const std::unique_ptr<RankRun> &run : runs)
+    parts.push_back(run->results[index]);
   Result<HostTensor> whole = mesh.joinParts(outcome.type, parts);
   if (!whole)
     return mlir::emitError(outcome.loc)
@@ -404,7 +449,8 @@ mlir::FailureOr<HostTensor> Run::collect(const Outcome &outcome, size_t index) {
 
 mlir::FailureOr<std::vector<Output>> Run::run(NamedTensors inputs) {
   if (mlir::failed(checkPrograms()) || mlir::failed(checkNames(inputs)) ||
-      mlir::failed(distribute(std::move(inputs))) || mlir::failed(execute()))
+      mlir::failed(prepare()) || mlir::failed(distribute(std::move(inputs))) ||
+      mlir::failed(execute()))
     return mlir::failure();
   std::vector<Output> outputs;
   for (auto [index, outcome] : llvm::enumerate(programs.front().outcomes)) {
@@ -414,8 +460,8 @@ mlir::FailureOr<std::vector<Output>> Run::run(NamedTensors inputs) {
     if (mlir::failed(tensor))
       return mlir::failure();
     outputs.push_back({outcome.name, *std::move(tensor)});
-    for (std::vector<HostTensor> &result : results)
-      result[index] = HostTensor();
+    for (const std::unique_ptr<RankRun> &run : runs)
+      run->results[index] = HostTensor();
   }
   return outputs;
 }
@@ -427,6 +473,17 @@ mlir::FailureOr<std::vector<Output>> Run::run(NamedTensors inputs) {
 //===----------------------------------------------------------------------===//
 
 Status RankExecutor::execute(mlir::Operation *op) {
+  metAgain = 0;
+  failedToMeet = false;
+  Status status = executeAgain(op);
+  if (!status && hasToWait())
+    return status;
+  sequence += static_cast<int64_t>(met.size());
+  met.clear();
+  return status;
+}
+
+Status RankExecutor::executeAgain(mlir::Operation *op) {
   if (llvm::isa<FusedOp, OverlappedOp>(op)) {
     mlir::Operation *yield = op->getRegion(0).front().getTerminator();
     for (auto [result, value] :
@@ -456,26 +513,13 @@ Status RankExecutor::execute(mlir::Operation *op) {
 }
 
 mlir::LogicalResult checkRoom(ProgramOp program, MeshOp mesh) {
-  RankMesh ranks(mesh);
-  if (ranks.numRanks() > maxRanks)
-    return mlir::emitError(program.getLoc())
-           << "the reference interpreter runs at most " << maxRanks
-           << " ranks, found " << ranks.numRanks();
-  MemoryNeeds needs = needsOf(RankProgram(program, /*inChunks=*/false), ranks);
-  // Small programs run often, so the check of the memory is skipped for them.
-  constexpr int64_t small = int64_t(16) << 20;
-  if (needs.total() <= small)
-    return mlir::success();
-  Status status = checkMemory(needs);
-  return status ? mlir::success()
-                : mlir::emitError(program.getLoc()) << status.message();
+  return checkMemory(program, needsOf(RankProgram(program, /*inChunks=*/false),
+                                      RankMesh(mesh)));
 }
 
 mlir::FailureOr<std::vector<Output>> run(llvm::ArrayRef<ProgramOp> programs,
                                          MeshOp mesh, NamedTensors inputs,
                                          const RunOptions &options) {
-  if (mlir::failed(checkRoom(programs.front(), mesh)))
-    return mlir::failure();
   return Run(programs, mesh, options).run(std::move(inputs));
 }
 

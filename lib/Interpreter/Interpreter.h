@@ -1,6 +1,6 @@
 //===- Interpreter.h - The reference interpreter ----------------*- C++ -*-===//
 //
-// Executes a verified program on all ranks of its mesh, with one thread per
+// Executes a verified program on all ranks of its mesh, on few
 // rank. It is the reference for everything else that executes programs: simple,
 // exact about rounding and the order of sums, and with the same bits in every
 // run.
@@ -39,9 +39,10 @@ struct Output {
 struct RunOptions {
   /// The random seed for arguments that are not given.
   uint64_t seed = 0;
-  /// How many seconds a rank waits in a collective for the others, including
-  /// the time that they compute before.
-  double timeLimit = 600;
+  /// How many threads execute the ranks at most. 0: one for each processor, but
+  /// only one for programs so small that threads would cost more than they
+  /// save.
+  unsigned threads = 0;
   /// Whether to execute overlapped regions chunk by chunk, with all elements
   /// outside of the chunk spoiled, to show that this gives the same results.
   /// Otherwise their operations are executed like any others, except in regions
@@ -49,11 +50,8 @@ struct RunOptions {
   bool inChunks = false;
 };
 
-/// The most ranks that the interpreter runs, since each needs a thread.
-inline constexpr int64_t maxRanks = 4096;
-
-/// Checks that a program has at most maxRanks ranks and that there is enough
-/// memory to run it, before any memory is allocated; reports an error if not.
+/// Checks that there is enough memory to run a program, before any is
+/// allocated; reports an error if not.
 mlir::LogicalResult checkRoom(ProgramOp program, MeshOp mesh);
 
 /// Runs one program on all ranks of `mesh` (null: on one rank), or a list of

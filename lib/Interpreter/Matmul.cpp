@@ -47,7 +47,8 @@ Result<HostTensor> matmul(const HostTensor &a, const HostTensor &b) {
   int64_t bStep = batchB.empty() ? 0 : sizes.k * sizes.n;
   int64_t size = sizeInBytes(a.type());
   std::byte *out = result->mutableData();
-  runtime::Workspace workspace;
+  // Small products are many; the memory is larger than their matrices.
+  thread_local runtime::Workspace workspace;
   for (int64_t i = 0; i < batches; ++i)
     if (Status status = runtime::multiplyMatrices(
             a.type(), sizes, {a.data() + i * aStep * size, sizes.k, 1},

@@ -3,9 +3,9 @@
 // Executes the operations of a program on one rank: each reads the rank's parts
 // of its operands and computes the rank's part of its result.
 //
-// Ranks run concurrently and share the program, which they only read. The code
-// must not make attributes or types, as the MLIR context would then have to be
-// locked.
+// Ranks may run on several threads and share the program, which they only read.
+// The code must not make attributes or types, as the MLIR context would then
+// have to be locked.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,6 +19,8 @@
 #include "lib/Interpreter/SumSchedules.h"
 
 #include "llvm/ADT/DenseMap.h"
+
+#include <deque>
 
 namespace ccn::interp {
 
@@ -57,11 +59,10 @@ using ChunkPlans = llvm::DenseMap<mlir::Operation *, ChunkPlan>;
 /// Executes operations on one rank, and holds the rank's parts of values.
 class RankExecutor {
 public:
-  /// Exchanges values with other ranks through `others`, and computes with
-  /// `kernels`.
-  RankExecutor(RankMesh mesh, int rank, Exchange &others,
+  /// Meets other ranks in `meetings`, and computes with `kernels`.
+  RankExecutor(RankMesh mesh, int rank, Rendezvous &meetings,
                Kernels &kernels = numericKernels())
-      : mesh(mesh), rank(rank), others(others), kernels(kernels) {}
+      : mesh(mesh), rank(rank), meetings(meetings), kernels(kernels) {}
 
   void set(mlir::Value value, HostTensor tensor) {
     values[value] = std::move(tensor);
@@ -72,36 +73,41 @@ public:
     return it->second;
   }
   void drop(mlir::Value value) { values.erase(value); }
+  void dropAll() { values.clear(); }
 
   /// Executes an operation that has one result, or a region after its
-  /// operations, and sets its results. Fails if the operation is unknown.
+  /// operations, and sets its results. Fails if the operation is unknown, and
+  /// while it has to wait for other ranks (hasToWait); then call it again, with
+  /// the same operation, when these have come.
   Status execute(mlir::Operation *op);
 
   /// Executes an overlapped region chunk by chunk, with all elements outside of
   /// the chunk spoiled. The result is right only if no stage needs elements of
-  /// another chunk.
+  /// another chunk. Waits as execute() does.
   Status executeInChunks(const ChunkPlan &plan);
-  /// The same in parts, for ranks that execute one after the other: call
-  /// startChunks; for each chunk beginChunk, executeForChunk for each operation
-  /// of the plan, and endChunk; then finishChunks.
-  Status startChunks(const ChunkPlan &plan);
-  Status beginChunk(const ChunkPlan &plan, size_t chunk);
-  Status executeForChunk(mlir::Operation *op, const ChunkPlan &plan,
-                         size_t chunk);
-  Status endChunk(const ChunkPlan &plan, size_t chunk);
-  void finishChunks(const ChunkPlan &plan);
 
+  /// Whether the last call failed only because other ranks have not come yet.
+  bool hasToWait() const { return meetings.isWaiting(rank); }
   /// Whether the failure was in a meeting of ranks, and not of this rank alone.
   bool meetingFailed() const { return failedToMeet; }
 
 private:
   using Tensor = Result<HostTensor>;
 
+  /// Executes an operation from its beginning. Its meetings that are over give
+  /// what they gave before.
+  Status executeAgain(mlir::Operation *op);
   /// ExecuteLocal.cpp: operations that need no other rank. None if the function
   /// does not handle this kind of operation.
   std::optional<Tensor> executeElementwise(mlir::Operation *op);
   std::optional<Tensor> executeTensorOp(mlir::Operation *op);
   // ExecuteChunks.cpp.
+  Status startChunks(const ChunkPlan &plan);
+  Status beginChunk(const ChunkPlan &plan, size_t chunk);
+  Status executeForChunk(mlir::Operation *op, const ChunkPlan &plan,
+                         size_t chunk);
+  Status endChunk(const ChunkPlan &plan, size_t chunk);
+  void finishChunks(const ChunkPlan &plan);
   /// The ranges of the rank's part of a value that are in a
   /// chunk.
   llvm::SmallVector<SliceBounds> chunkOf(mlir::Value value,
@@ -145,16 +151,19 @@ private:
   /// order.
   struct Parts {
     std::vector<int> ranks;
-    std::vector<HostTensor> tensors;
+    Shown shown;
   };
   /// Exchanges `tensor` with the ranks that differ from this one only along the
-  /// axes. `op` and `name` identify the meeting.
-  Result<Parts> exchange(mlir::Operation *op, llvm::StringRef name,
-                         const HostTensor &tensor,
-                         llvm::ArrayRef<mlir::StringAttr> axes);
+  /// axes. What is returned lives until the operation, `op`, is done.
+  Result<const Parts *> exchange(mlir::Operation *op, const HostTensor &tensor,
+                                 llvm::ArrayRef<mlir::StringAttr> axes);
   /// The box of a global tensor, assembled from parts that cover it.
   Tensor assemble(const Parts &parts, mlir::RankedTensorType type,
                   const Box &box);
+  /// What `make` makes of the parts, of which it is the region `box`: by the
+  /// first rank of the group that needs this region.
+  Tensor once(const Parts &parts, const Box &box,
+              llvm::function_ref<Tensor()> make);
   /// The group's parts, cut to `box`.
   Result<std::vector<HostTensor>>
   cutParts(const Parts &parts, mlir::RankedTensorType type, const Box &box);
@@ -173,11 +182,20 @@ private:
 
   RankMesh mesh;
   int rank;
-  Exchange &others;
+  Rendezvous &meetings;
   Kernels &kernels;
-  /// How many collectives this rank has executed.
+  /// In how many meetings this rank has been before the current operation.
   int64_t sequence = 0;
+  /// What the operation's meetings that are over gave, and how many of them it
+  /// has taken since it was executed from its beginning.
+  std::deque<Parts> met;
+  size_t metAgain = 0;
   bool failedToMeet = false;
+  /// Where in a region that is executed chunk by chunk the rank is.
+  struct ChunkPlace {
+    size_t chunk = 0, operation = 0;
+  };
+  std::optional<ChunkPlace> inside;
   /// For the region that is executed chunk by chunk: the whole values from
   /// outside that it reads in chunks, and the results assembled so far.
   llvm::SmallVector<std::pair<mlir::Value, HostTensor>> taken;

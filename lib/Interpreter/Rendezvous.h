@@ -1,9 +1,10 @@
-//===- Rendezvous.h - Where rank threads meet -------------------*- C++ -*-===//
+//===- Rendezvous.h - Where ranks meet --------------------------*- C++ -*-===//
 //
-// The reference interpreter runs each rank as a thread; the ranks of a
-// collective meet here. Each member of a group posts a tensor and gets the
-// tensors of all. A wrong program, in which ranks wait for each other forever
-// or meet in different operations, ends with an error instead of hanging.
+// The ranks of a collective meet here: each member of a group posts a tensor
+// and gets the tensors of all. No rank blocks a thread while it waits, so few
+// threads, or one, run any number of ranks. A wrong program, in which ranks
+// wait for each other forever or meet in different operations, ends with an
+// error instead of hanging.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,10 +13,10 @@
 
 #include "runtime/tensor/HostTensor.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,70 +33,77 @@ struct Meeting {
   /// Tells the executions of operations apart; the caller chooses how to count
   /// them.
   int64_t sequence = 0;
-  /// The operation's name in messages, such as "all_reduce at adam.ccn:6:14".
-  std::string name;
+  /// Gives the operation's name in messages, such as "all_reduce at
+  /// adam.ccn:6:14".
+  std::function<std::string()> name;
 };
 
 /// The members of a group, in the order in which exchange() returns their
 /// tensors. All members must pass the same list.
 using RankGroup = std::vector<int>;
 
-/// Lets the ranks of a group show each other a value.
-class Exchange {
+/// What the members of a group show each other in one meeting.
+struct ShownValues {
+  /// By position in the group.
+  std::vector<HostTensor> values;
+  /// What members made of all values that others may need too, by the region of
+  /// the global tensor that it is: its offsets, then its sizes. To be used with
+  /// `mutex` locked.
+  std::map<std::vector<int64_t>, HostTensor> made;
+  std::mutex mutex;
+};
+using Shown = std::shared_ptr<ShownValues>;
+
+/// Lets the ranks of a group show each other a value. Thread-safe. The first
+/// failure (a mismatch, an abort) is final: every later call returns it.
+class Rendezvous {
 public:
-  virtual ~Exchange() = default;
+  /// For the ranks 0 .. ranks-1.
+  explicit Rendezvous(int ranks) : in(static_cast<size_t>(ranks)) {}
 
   /// Gives `value` of `rank` to the other members of `group` and returns the
-  /// members' values in the group's order. Values may differ in type and shape.
-  virtual Result<std::vector<HostTensor>> exchange(int rank,
-                                                   const RankGroup &group,
-                                                   const Meeting &meeting,
-                                                   HostTensor value) = 0;
-};
+  /// members' values. Values may differ in type and shape. If not all members
+  /// have come, fails, and isWaiting(rank) is true: when takeReady() has
+  /// returned the rank, it calls again with the same arguments. Groups that
+  /// have ranks in common, such as those of different mesh axes, may be used in
+  /// any order in which ranks do not wait for each other.
+  Result<Shown> exchange(int rank, const RankGroup &group,
+                         const Meeting &meeting, HostTensor value);
 
-/// Thread-safe. The first failure (a time-out, a mismatch, an abort) is final:
-/// it wakes every waiting rank, and every later call returns it.
-class Rendezvous : public Exchange {
-public:
-  /// For the ranks 0 .. ranks-1, each in its own thread. A rank that waits
-  /// longer than `timeLimit` seconds for the others fails.
-  Rendezvous(int ranks, double timeLimit);
+  /// Whether the last exchange() of a rank failed because it has to wait.
+  bool isWaiting(int rank) const;
 
-  /// Posts `value` for `rank` and waits for the other members of `group`.
-  /// Groups that have ranks in common, such as those of different mesh axes,
-  /// may be used in any order that does not deadlock.
-  Result<std::vector<HostTensor>> exchange(int rank, const RankGroup &group,
-                                           const Meeting &meeting,
-                                           HostTensor value) override;
-
-  /// Waits for the other members of `group`.
-  Status barrier(int rank, const RankGroup &group, const Meeting &meeting);
+  /// The ranks that need not wait any longer, since all members have come or
+  /// something has failed. Each is returned once.
+  std::vector<int> takeReady();
 
   /// Tells all ranks that `rank` failed with `cause`. Their calls then return
   /// an error that names the rank and quotes the cause. Has no effect after a
   /// failure.
   void abort(int rank, const Status &cause);
 
+  /// Makes all calls fail because those ranks that have not finished wait for
+  /// each other, or for ranks that have finished. At least one rank must wait.
+  void failForever();
+
   /// The first failure, or success.
   Status firstFailure() const;
 
 private:
   struct Round;
-  struct Waiting {
-    RankGroup group;
-    std::string name;
-  };
 
   Status fail(Status status);
-  std::string describeMissing(const Round &round, const RankGroup &group) const;
+  /// Whether these are ranks, each named once; there is at least one.
+  bool isGroup(RankGroup group) const;
+  std::string describeMissing(const Round &round) const;
 
-  const int ranks;
-  const double timeLimit;
   mutable std::mutex mutex;
   /// The incomplete round of each group; erased when all members have come.
   std::map<RankGroup, std::shared_ptr<Round>> open;
-  /// What each rank waits for, for messages.
-  std::vector<std::optional<Waiting>> waiting;
+  /// The round in which each rank has posted and from which it has not yet
+  /// taken the values.
+  std::vector<std::shared_ptr<Round>> in;
+  std::vector<int> ready;
   Status failure;
 };
 

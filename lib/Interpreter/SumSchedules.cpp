@@ -41,11 +41,15 @@ static mlir::Attribute scheduleOf(CollectiveOpInterface op) {
   return op.getReduction() && !isOther ? algorithm : mlir::Attribute();
 }
 
+bool addsBySchedule(CollectiveOpInterface op) {
+  return scheduleOf(op) != nullptr;
+}
+
 bool addsBySchedule(OverlappedOp region) {
   return region
       ->walk([](CollectiveOpInterface op) {
-        return scheduleOf(op) ? mlir::WalkResult::interrupt()
-                              : mlir::WalkResult::advance();
+        return addsBySchedule(op) ? mlir::WalkResult::interrupt()
+                                  : mlir::WalkResult::advance();
       })
       .wasInterrupted();
 }

@@ -33,6 +33,8 @@ struct SumSchedule {
 Result<std::shared_ptr<const SumSchedule>> findSums(CollectiveOpInterface op,
                                                     int64_t ranks);
 
+/// Whether a collective adds in the order of a schedule, and not of the ranks.
+bool addsBySchedule(CollectiveOpInterface op);
 /// Whether a collective in the region adds by a schedule.
 bool addsBySchedule(OverlappedOp region);
 

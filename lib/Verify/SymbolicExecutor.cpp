@@ -1,7 +1,7 @@
 //===- SymbolicExecutor.cpp - Executes programs on symbols ----------------===//
 //
-// Each operation is executed on all ranks, again and again until no rank has to
-// wait for another's value.
+// Each operation is executed on all ranks, and again on those that had to wait
+// for others when these have come.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,38 +9,9 @@
 
 namespace ccn::verify {
 
-void LockstepExchange::startOperation() {
-  shown.clear();
-  waiting = false;
-}
-
-void LockstepExchange::startRank(int64_t rank) {
-  rounds[rank] = 0;
-  waiting = false;
-}
-
-Result<std::vector<runtime::HostTensor>>
-LockstepExchange::exchange(int rank, const interp::RankGroup &group,
-                           const interp::Meeting &meeting,
-                           runtime::HostTensor value) {
-  size_t round = rounds[rank]++;
-  shown.insert_or_assign({round, rank}, std::move(value));
-  std::vector<runtime::HostTensor> values;
-  for (int member : group) {
-    auto it = shown.find({round, member});
-    if (it == shown.end()) {
-      waiting = true;
-      return error("rank ", rank, " waits for rank ", member, " in ",
-                   meeting.name);
-    }
-    values.push_back(it->second);
-  }
-  return values;
-}
-
 SymbolicExecutor::SymbolicExecutor(interp::RankMesh mesh,
                                    SymbolicKernels &kernels)
-    : meetings(mesh.numRanks()) {
+    : meetings(static_cast<int>(mesh.numRanks())) {
   for (int64_t rank = 0; rank < mesh.numRanks(); ++rank)
     executors.push_back(std::make_unique<interp::RankExecutor>(
         mesh, static_cast<int>(rank), meetings, kernels));
@@ -56,40 +27,15 @@ const runtime::HostTensor &SymbolicExecutor::get(int64_t rank,
   return executors[rank]->get(value);
 }
 
-std::optional<ExecutionFailure>
-SymbolicExecutor::executeInChunks(OverlappedOp op) {
-  interp::ChunkPlan plan(op);
-  auto onAllRanks = [&](auto &&step) -> std::optional<ExecutionFailure> {
-    for (int64_t rank = 0; rank < numRanks(); ++rank)
-      if (Status status = step(*executors[rank]); !status)
-        return ExecutionFailure{op, rank, std::move(status)};
-    return std::nullopt;
-  };
-  using Rank = interp::RankExecutor;
-  auto failure = onAllRanks([&](Rank &rank) { return rank.startChunks(plan); });
-  for (size_t chunk = 0; !failure && chunk < plan.ranges.size(); ++chunk) {
-    failure =
-        onAllRanks([&](Rank &rank) { return rank.beginChunk(plan, chunk); });
-    for (mlir::Operation *inner : plan.order)
-      if (!failure)
-        failure = execute(inner, [&](Rank &rank) {
-          return rank.executeForChunk(inner, plan, chunk);
-        });
-    if (!failure)
-      failure =
-          onAllRanks([&](Rank &rank) { return rank.endChunk(plan, chunk); });
-  }
-  if (!failure)
-    for (auto &rank : executors)
-      rank->finishChunks(plan);
-  return failure;
-}
-
 std::optional<ExecutionFailure> SymbolicExecutor::execute(mlir::Operation *op) {
   if (op->hasTrait<mlir::OpTrait::IsTerminator>())
     return std::nullopt;
-  if (auto overlapped = llvm::dyn_cast<OverlappedOp>(op))
-    return executeInChunks(overlapped);
+  if (auto overlapped = llvm::dyn_cast<OverlappedOp>(op)) {
+    interp::ChunkPlan plan(overlapped);
+    return execute(op, [&](interp::RankExecutor &rank) {
+      return rank.executeInChunks(plan);
+    });
+  }
   if (auto fused = llvm::dyn_cast<FusedOp>(op))
     if (auto failure = execute(fused.getBody().front()))
       return failure;
@@ -100,27 +46,25 @@ std::optional<ExecutionFailure> SymbolicExecutor::execute(mlir::Operation *op) {
 std::optional<ExecutionFailure> SymbolicExecutor::execute(
     mlir::Operation *op,
     llvm::function_ref<Status(interp::RankExecutor &)> step) {
-  meetings.startOperation();
-  std::vector<int64_t> pending(executors.size());
-  std::iota(pending.begin(), pending.end(), 0);
-  while (!pending.empty()) {
-    std::vector<int64_t> waiting;
-    size_t shownBefore = meetings.numShown();
-    std::optional<ExecutionFailure> last;
-    for (int64_t rank : pending) {
-      meetings.startRank(rank);
+  std::vector<int> ready(executors.size());
+  std::iota(ready.begin(), ready.end(), 0);
+  size_t left = ready.size();
+  std::optional<ExecutionFailure> last;
+  while (left > 0) {
+    for (int rank : ready) {
       Status status = step(*executors[rank]);
-      if (status)
+      if (status) {
+        --left;
         continue;
+      }
       last = ExecutionFailure{op, rank, std::move(status)};
-      if (!meetings.hasToWait())
+      if (!executors[rank]->hasToWait())
         return last;
-      waiting.push_back(rank);
     }
-    // No rank finished and none has shown a new value: they wait forever.
-    if (waiting.size() == pending.size() && meetings.numShown() == shownBefore)
+    ready = meetings.takeReady();
+    // Nobody has come for whom the others wait.
+    if (ready.empty() && left > 0)
       return last;
-    pending = std::move(waiting);
   }
   return std::nullopt;
 }

@@ -19,36 +19,6 @@
 
 namespace ccn::verify {
 
-/// Lets ranks meet that execute one after the other. If a rank needs a value
-/// that another rank has not shown yet, exchange() fails and hasToWait()
-/// becomes true. The rank executes the operation again later; operations are
-/// pure, so it shows the same value again.
-class LockstepExchange : public interp::Exchange {
-public:
-  explicit LockstepExchange(int64_t ranks) : rounds(ranks) {}
-
-  /// Starts a new operation: forgets the meetings of earlier ones.
-  void startOperation();
-  /// Call this before a rank executes the operation, for the first time or
-  /// again.
-  void startRank(int64_t rank);
-
-  bool hasToWait() const { return waiting; }
-  /// How many values have been shown in this operation.
-  size_t numShown() const { return shown.size(); }
-
-  Result<std::vector<runtime::HostTensor>>
-  exchange(int rank, const interp::RankGroup &group,
-           const interp::Meeting &meeting, runtime::HostTensor value) override;
-
-private:
-  /// How many meetings of the current operation each rank has joined.
-  std::vector<size_t> rounds;
-  /// The values shown, by the number of the meeting and by rank.
-  std::map<std::pair<size_t, int>, runtime::HostTensor> shown;
-  bool waiting = false;
-};
-
 /// The operation and the rank at which execution failed, and why.
 struct ExecutionFailure {
   mlir::Operation *op;
@@ -81,11 +51,8 @@ private:
   std::optional<ExecutionFailure>
   execute(mlir::Operation *op,
           llvm::function_ref<Status(interp::RankExecutor &)> step);
-  /// Executes an overlapped region chunk by chunk; elements outside of the
-  /// chunk are unknown symbols.
-  std::optional<ExecutionFailure> executeInChunks(OverlappedOp op);
 
-  LockstepExchange meetings;
+  interp::Rendezvous meetings;
   std::vector<std::unique_ptr<interp::RankExecutor>> executors;
 };
 

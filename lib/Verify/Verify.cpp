@@ -202,16 +202,19 @@ BoundProgram *Comparison::getBounds(Arithmetic arithmetic) {
 }
 
 std::optional<std::string> Comparison::run(ValueSet set, uint64_t seed,
-                                           Agreement &agreement) {
+                                           Agreement &agreement, Share share) {
   if (set != ValueSet::OneZero)
     return runOnce(set, seed, 0, agreement);
-  for (BlockArgument argument : before.getArguments()) {
-    auto type = cast<RankedTensorType>(argument.getType());
-    if (!isFloat(type.getElementType()))
-      continue;
-    if (auto error = runOnce(set, seed, argument.getArgNumber(), agreement))
+  SmallVector<unsigned> floats;
+  for (BlockArgument argument : before.getArguments())
+    if (isFloat(cast<RankedTensorType>(argument.getType()).getElementType()))
+      floats.push_back(argument.getArgNumber());
+  constexpr size_t many = 16;
+  if (floats.size() <= many)
+    share = Share();
+  for (size_t i = share.index; i < floats.size(); i += share.count)
+    if (auto error = runOnce(set, seed, floats[i], agreement))
       return error;
-  }
   return std::nullopt;
 }
 

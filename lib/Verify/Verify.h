@@ -81,12 +81,21 @@ public:
   /// they differ, or none.
   std::optional<std::string> checkInterface();
 
-  /// Runs both programs on a set of values (OneZero: once for each argument of
-  /// floats) and adds to `agreement`, or returns how they differ. If the
-  /// program before the schedule fails, tries milder integers. If it always
-  /// fails, there is nothing to compare, and getFailure() says why.
+  /// One of several comparisons of the same programs, at different sizes.
+  struct Share {
+    size_t index = 0, count = 1;
+  };
+  /// Runs both programs on a set of values and adds to `agreement`, or returns
+  /// how they differ. OneZero: once for each argument of floats; if there are
+  /// more than 16, each is zero in one of the comparisons only. If the program
+  /// before the schedule fails, tries milder integers. If it always fails,
+  /// there is nothing to compare, and getFailure() says why.
   std::optional<std::string> run(ValueSet set, uint64_t seed,
-                                 Agreement &agreement);
+                                 Agreement &agreement, Share share);
+  std::optional<std::string> run(ValueSet set, uint64_t seed,
+                                 Agreement &agreement) {
+    return run(set, seed, agreement, Share());
+  }
 
   /// Another way to execute the program after the schedule: returns its
   /// outputs, or why it fails.

@@ -146,15 +146,15 @@ std::optional<std::string>
 ScheduleVerifier::verify(StringRef name, MutableArrayRef<SizedProgram> sizes) {
   Agreement total;
   std::string failure;
-  for (SizedProgram &size : sizes) {
+  for (auto [index, size] : llvm::enumerate(sizes)) {
     Comparison comparison(find(*size.before, name), find(*size.after, name));
     if (std::optional<std::string> error = comparison.checkInterface()) {
       reportMismatch(name, size, *error, std::nullopt);
       return std::nullopt;
     }
     for (ValueSet set : verifyOptions.sets) {
-      if (std::optional<std::string> error =
-              comparison.run(set, verifyOptions.seed, total)) {
+      if (std::optional<std::string> error = comparison.run(
+              set, verifyOptions.seed, total, {index, sizes.size()})) {
         reportMismatch(name, size, *error, set);
         return std::nullopt;
       }

@@ -22,7 +22,7 @@ struct VerifyOptions {
   /// The schedule as named on the command line: a name or a file.
   std::string schedule;
   /// The most ranks that a verified program may have.
-  int64_t ranks = interp::maxRanks;
+  int64_t ranks = 4096;
   /// Whether it is an error, instead of ignored, if a program cannot be
   /// compared.
   bool mustCompare = true;

@@ -341,18 +341,13 @@ void CommandLine::addPhases() {
 
 void CommandLine::addRunning() {
   auto *run =
-      app.add_flag("--run", options.run, "run the program, one thread a rank");
+      app.add_flag("--run", options.run, "run the program on all ranks");
   run->group("Running");
   app.add_option("--program", options.program,
                  "the program that is meant, if the file has several")
       ->type_name("NAME")
       ->group("Running");
   addArrayOptions(app, inputs, outputs, options.seed, "Running");
-  app.add_option("--time-limit", options.timeLimit,
-                 "how many seconds a rank waits for another (default 600)")
-      ->type_name("SECONDS")
-      ->check(expect("seconds from 0.001 to 1e9", isNumberFrom(0.001, 1e9)))
-      ->group("Running");
 }
 
 void CommandLine::takeTexts() {

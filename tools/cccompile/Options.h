@@ -66,7 +66,6 @@ struct Options {
   NamedValues inputs;
   NamedValues outputs;
   uint64_t seed = 0;
-  double timeLimit = 600;
   bool jsonDiagnostics = false;
   bool roundTrip = false;
   bool explain = false;

@@ -67,7 +67,6 @@ int runOne(ProgramOp program, const Options &options, llvm::raw_ostream &os,
     return fail(status);
   RunOptions runOptions;
   runOptions.seed = options.seed;
-  runOptions.timeLimit = options.timeLimit;
   mlir::ScopedDiagnosticHandler handler(
       program.getContext(), [&](mlir::Diagnostic &diagnostic) {
         forwardDiagnostic(diagnostic, diagnostics);

@@ -100,11 +100,13 @@ TEST(Interpreter, FailuresNameTheRankAndThePlace) {
                  "rank 0 (a = 0): row index 4 at position 1 is out of range");
 }
 
-TEST(Interpreter, TooManyRanks) {
-  TestProgram program("mesh m (a = 5000)\nprogram p(x: f32) {\n"
-                      "let y = x + 1\nreturn y\n}\n");
-  EXPECT_FALSE(program.run());
-  expectContains(program.messages, "at most 4096 ranks, found 5000");
+TEST(Interpreter, MoreRanksThanThreads) {
+  TestProgram program("mesh m (a = 3000)\nprogram p(x: i64[2] local) {\n"
+                      "let y = all_reduce(sum, x)\nreturn y\n}\n");
+  HostTensor x = get(HostTensor::splatInteger(I64, {3000, 2}, 7));
+  auto outputs = program.run({{"x", x}});
+  ASSERT_TRUE(outputs);
+  EXPECT_EQ(outputs->front().tensor.integerAt(1), 21000);
 }
 
 TEST(Interpreter, TooLarge) {

@@ -310,36 +310,6 @@ TEST(SymbolicKernelsTest, WhatIsObscuredShowsWhereItIsRead) {
   EXPECT_NE(part.dataAs<Expr>()[0], again.dataAs<Expr>()[0]);
 }
 
-TEST(LockstepExchangeTest, RanksWaitForThoseBehind) {
-  LockstepExchange meetings(2);
-  interp::Meeting meeting;
-  meeting.name = "test";
-  auto value = [](int64_t v) {
-    return *runtime::HostTensor::splatInteger(ElementType::I64, {}, v);
-  };
-  meetings.startOperation();
-  meetings.startRank(0);
-  EXPECT_FALSE(meetings.exchange(0, {0, 1}, meeting, value(7)));
-  EXPECT_TRUE(meetings.hasToWait());
-  meetings.startRank(1);
-  auto found = meetings.exchange(1, {0, 1}, meeting, value(8));
-  ASSERT_TRUE(found);
-  EXPECT_FALSE(meetings.hasToWait());
-  EXPECT_EQ((*found)[0].integerAt(0), 7);
-  EXPECT_EQ((*found)[1].integerAt(0), 8);
-  // The second meeting of the same operation is another.
-  EXPECT_FALSE(meetings.exchange(1, {0, 1}, meeting, value(10)));
-  meetings.startRank(0);
-  ASSERT_TRUE(meetings.exchange(0, {0, 1}, meeting, value(7)));
-  found = meetings.exchange(0, {0, 1}, meeting, value(9));
-  ASSERT_TRUE(found);
-  EXPECT_EQ((*found)[1].integerAt(0), 10);
-  // What an earlier operation showed is gone.
-  meetings.startOperation();
-  meetings.startRank(0);
-  EXPECT_FALSE(meetings.exchange(0, {0, 1}, meeting, value(7)));
-}
-
 } // namespace
 
 } // namespace ccn::verify
