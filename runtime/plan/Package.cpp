@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::string_view magic = "\x93"
                                    "CCNPKG\n";
-constexpr uint32_t formatVersion = 10;
+constexpr uint32_t formatVersion = 11;
 constexpr size_t headerSize = 64;
 constexpr size_t hashOffset = 32, hashSize = 32;
 /// A limit, so that a damaged header cannot make a reader allocate huge memory.
@@ -159,6 +159,23 @@ Result<std::string> encodePackage(const Package &package) {
   return bytes;
 }
 
+/// Unpacks all plans of a package, whatever else it has.
+static Status unpackPlans(Json &package) {
+  if (!package.is_object())
+    return Status();
+  for (const char *name : {"plan", "reference", "bounds"})
+    if (auto plan = package.find(name); plan != package.end())
+      if (Status status = unpackPlan(*plan, name); !status)
+        return status;
+  auto variants = package.find("variants");
+  if (variants == package.end() || !variants->is_array())
+    return Status();
+  for (size_t i = 0; i < variants->size(); ++i)
+    if (Status status = unpackPlans((*variants)[i]); !status)
+      return error("variants[", i, "].", status.message());
+  return Status();
+}
+
 Result<Package> decodePackage(std::string_view bytes) {
   std::string_view header = bytes.substr(0, headerSize);
   if (Status status = checkHeader(header, bytes.size()); !status)
@@ -177,6 +194,8 @@ Result<Package> decodePackage(std::string_view bytes) {
   } catch (const Json::exception &failure) {
     return error("corrupt: ", failure.what());
   }
+  if (Status status = unpackPlans(json); !status)
+    return error("corrupt: ", status.message());
   JsonReader reader("");
   Description description;
   reader.read(json, description);

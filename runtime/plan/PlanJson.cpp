@@ -1,13 +1,15 @@
 //===- PlanJson.cpp - Plans as JSON ---------------------------------------===//
 //
 // The object has the fields of Plan and three tables: `buffers` (lists of
-// buffers), `launches` and `rankPlans`.
+// buffers), `launches` and `rankPlans`. Where ranks are many, long lists hold
+// series.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/plan/PlanJson.h"
 
 #include "runtime/plan/JsonFields.h"
+#include "runtime/plan/Series.h"
 
 #include <algorithm>
 
@@ -75,17 +77,47 @@ const Json *JsonReader::member(const Json &object, const char *name) {
   return nullptr;
 }
 
+/// The lists that are as long as the ranks are many, but for the members of
+/// each group.
+constexpr const char *longLists[] = {"groups", "ranks", "buffers", "launches",
+                                     "rankPlans"};
+
 Json planToJson(const Plan &plan) {
   JsonWriter writer;
   Json json = writer.write(plan);
   json["buffers"] = writer.table<std::vector<Buffer>>().take();
   json["launches"] = writer.table<Launch>().take();
   json["rankPlans"] = writer.table<RankPlan>().take();
+  for (Json &members : json["groups"])
+    members = packSeries(members);
+  for (const char *name : longLists)
+    json[name] = packSeries(json[name]);
   return json;
 }
 
 bool isSamePlan(const Plan &a, const Plan &b) {
   return planToJson(a) == planToJson(b);
+}
+
+Status unpackPlan(Json &plan, const std::string &where) {
+  if (!plan.is_object())
+    return Status();
+  auto unpack = [&](Json &list, const char *name) {
+    Status status = unpackSeries(list, maxNodes);
+    return status ? status : error(where, ".", name, ": ", status.message());
+  };
+  for (const char *name : longLists) {
+    auto list = plan.find(name);
+    if (list == plan.end())
+      continue;
+    if (Status status = unpack(*list, name); !status)
+      return status;
+    if (list->is_array() && std::string_view(name) == "groups")
+      for (Json &members : *list)
+        if (Status status = unpack(members, name); !status)
+          return status;
+  }
+  return Status();
 }
 
 Result<Plan> planFromJson(const Json &json, const std::string &where) {

@@ -2,7 +2,8 @@
 //
 // The form of plans in packages. What many ranks have in common is stored once:
 // launches, lists of buffers and whole rank plans are in tables, to which
-// everything else refers by index.
+// everything else refers by index; what differs in numbers that grow evenly is
+// a series (Series.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,6 +28,11 @@ bool isSamePlan(const Plan &a, const Plan &b);
 /// error names the field, after `where`: "plan.launches[3].parts[0].kind:
 /// expected ...". JSON whose references expand to a huge plan is refused.
 Result<Plan> planFromJson(const nlohmann::json &json, const std::string &where);
+
+/// Puts the entries of a plan's series in their place, as planFromJson expects
+/// it. An error names the list, as planFromJson does; JSON of any other form
+/// stays as it is, for planFromJson to refuse.
+Status unpackPlan(nlohmann::json &plan, const std::string &where);
 
 } // namespace ccn::runtime
 

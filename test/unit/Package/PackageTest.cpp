@@ -262,13 +262,13 @@ TEST(Package, EveryTruncationIsNoticed) {
 
 TEST(Package, OtherVersionsAreNamed) {
   std::string bytes = encode(everything());
-  bytes[8] = 11;
-  EXPECT_EQ(whyNot(seal(bytes)), "expected version 10 of the package format, "
-                                 "found 11, which a newer ccn has made");
+  bytes[8] = 12;
+  EXPECT_EQ(whyNot(seal(bytes)), "expected version 11 of the package format, "
+                                 "found 12, which a newer ccn has made");
   bytes[8] = 1;
   EXPECT_EQ(
       whyNot(seal(bytes)),
-      "expected version 10 of the package format, found 1, which an older "
+      "expected version 11 of the package format, found 1, which an older "
       "ccn has made; compile again");
 }
 
@@ -381,6 +381,11 @@ TEST(Package, RepetitionCannotFillTheMemory) {
     j["plan"]["ranks"] = many;
   });
   EXPECT_NE(why.find("with what is repeated, found more"), why.npos) << why;
+  why = whyNotWith([](Json &j) {
+    j["plan"]["ranks"] = {
+        {{"times", 1000000000000}, {"entries", {0}}, {"steps", {0}}}};
+  });
+  EXPECT_NE(why.find("plan.ranks: expected fewer values"), why.npos) << why;
   // Nor can depth end the stack.
   why = whyNot(sealJson(std::string(1 << 20, '[')));
   EXPECT_NE(why.find("corrupt"), why.npos);
