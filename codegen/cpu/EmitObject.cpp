@@ -11,7 +11,6 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
 
-#include <mutex>
 #include <shared_mutex>
 
 namespace ccn::codegen {
@@ -40,12 +39,15 @@ KeepOptions::~KeepOptions() {
 
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 makeTargetMachine(const Target &target, bool isRare) {
-  static std::once_flag once;
-  std::call_once(once, [] {
+  // Not std::call_once: compiled for executables, it makes libccn_compiler refer
+  // to libstdc++'s thread-local variables in a way that the loader refuses where
+  // another library, such as PyTorch, has used them.
+  [[maybe_unused]] static const bool isInitialized = [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
     setOptions();
-  });
+    return true;
+  }();
   llvm::Triple triple("x86_64-unknown-linux-gnu");
   std::string message;
   const llvm::Target *found =
