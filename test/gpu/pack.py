@@ -187,6 +187,16 @@ def of_modules(folder):
                            [f"-DT={tokens}", f"-DH={hidden}", f"-DF={ffn}", "--program", f"mlp{end}"])
                     yield (f"all_reduce_rms_norm{end}-{element}-{tokens}-{ranks}", norm, {"tp": ranks},
                            [f"-DT={tokens}", f"-DH={hidden}", "--program", f"all_reduce_rms_norm{end}", *schedule])
+    # As RINGS of training.py has them.
+    for element, heads, kv_heads, tokens, dim, batch, is_causal in (
+            ("f64", 4, 2, 13, 8, 2, True), ("f32", 3, 1, 8, 5, 1, False), ("bf16", 2, 2, 100, 16, 1, True)):
+        for ranks in (1, 2, 4):
+            ring = write(f"ring-{element}-{ranks}", texts.ring_attention(element, ranks, is_causal, dim ** -0.5))
+            block = -(-tokens // ranks)
+            for end in ("", "_backward"):
+                yield (f"ring_attention{end}-{element}-{block}-{ranks}", ring, {"cp": ranks},
+                       [f"-DB={batch}", f"-DG={kv_heads}", f"-DN={heads // kv_heads}", f"-DT={block}", f"-DD={dim}",
+                        "--program", f"ring_attention{end}"])
     for element in ("f32", "bf16"):
         for kind, step, clips in (("adamw", texts.fused_adamw, False), ("adamw-clips", texts.fused_adamw, True),
                                   ("lamb-clips", texts.fused_lamb, True)):

@@ -2,8 +2,8 @@
 
     python3 -m torch.distributed.run --nproc-per-node N training.py FOLDER [cuda|cpu]
 
-FOLDER has the packages torch-... that pack.py makes, for N ranks; `-` compiles them, where the compiler is. N is 1, 2
-or 4. It needs PyTorch, the package ccn on PYTHONPATH, and its libccn.
+FOLDER has the packages torch-... that pack.py makes, for N ranks, which are 1, 2 or 4; `-` compiles them, where the compiler
+is. It needs PyTorch, the package ccn on PYTHONPATH, and its libccn.
 """
 
 import copy
@@ -22,6 +22,8 @@ SMALL, LARGE = (5, 3, 7), (128, 64, 192)
 # What is checked in each element type.
 CASES = (("f64", SMALL), ("f32", SMALL), ("f32", LARGE), ("bf16", LARGE))
 TYPES = {"f64": torch.float64, "f32": torch.float32, "bf16": torch.bfloat16}
+# Of each element type: heads, heads of keys, tokens, a head's size, sequences, and whether tokens attend to later ones.
+RINGS = {"f64": (4, 2, 13, 8, 2, True), "f32": (3, 1, 8, 5, 1, False), "bf16": (2, 2, 100, 16, 1, True)}
 TOLERANCES = {"f64": 1e-10, "f32": 2e-4, "bf16": 4e-2}
 
 
@@ -120,6 +122,45 @@ def check_norm(ranks, module, element, tokens, hidden):
         same(found, slope.to(dtype), element, f"the gradient of {what}")
 
 
+def check_ring(ranks, module, element, tokens, call=None):
+    """call is the module as torch.compile makes it."""
+    heads, kv_heads, _, dim, batch, is_causal = RINGS[element]
+    dtype = TYPES[element]
+    q, k, v, weight = (ranks.draw(batch, count, tokens, dim, dtype=dtype) for count in (heads, kv_heads, kv_heads, heads))
+
+    def reference(q, k, v):
+        k, v = (value.repeat_interleave(heads // kv_heads, 1) for value in (k, v))
+        return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=is_causal)
+
+    (want,), slopes = of_reference(reference, (q, k, v), (weight,))
+    own = [ranks.own(value, 2).requires_grad_() for value in (q, k, v)]
+    y = call(*own, tokens=tokens) if call is not None else module(*own)
+    (y * ranks.own(weight, 2)).sum().backward()
+    same(y.detach(), ranks.own(want, 2).to(dtype), element, "the attention")
+    for value, slope, what in zip(own, slopes, "qkv"):
+        same(value.grad, ranks.own(slope, 2).to(dtype), element, f"the gradient of {what}")
+
+
+def check_rings(ranks, rings):
+    for element, module in rings.items():
+        tokens = RINGS[element][2]
+        torch._dynamo.reset()
+        compiled = torch.compile(module, fullgraph=True, backend="aot_eager")
+        check_ring(ranks, module, element, tokens, compiled)
+        # With others there are as many in a block, or PyTorch's own operations compute it.
+        for several in (tokens, tokens - 1, tokens + 1, 1):
+            check_ring(ranks, module, element, several)
+        kept, module._pairs = module._pairs, {}
+        check_ring(ranks, module, element, tokens)
+        module._pairs = kept
+        for values, text in (((4, 3), "expected heads to be a multiple of kv_heads, found 4 and 3"),):
+            try:
+                ccn.torch.RingAttention(values[0], 8, 8, kv_heads=values[1], compile=load)
+                raise AssertionError("it is taken")
+            except ValueError as error:
+                assert text in str(error), error
+
+
 def model_for(ranks, dtype):
     torch.manual_seed(7)
     return torch.nn.Sequential(torch.nn.Linear(33, 65), torch.nn.ReLU(), torch.nn.Linear(65, 5)).to(ranks.device, dtype)
@@ -211,7 +252,7 @@ def check_dtensors(ranks, module, element):
         assert "argument 'x': expected placements" in str(error), error
 
 
-def check_alone(ranks, mlp, norm):
+def check_alone(ranks, mlp, norm, ring):
     """What PyTorch's own tests of operators say, of one rank, in f64."""
     tokens, hidden, ffn = SMALL
     values = [ranks.draw(*shape, dtype=torch.float64).requires_grad_() for shape in
@@ -224,6 +265,12 @@ def check_alone(ranks, mlp, norm):
     operator = norm._operator(tokens)
     assert torch.autograd.gradcheck(operator, values)
     torch.library.opcheck(operator, values)
+    heads, kv_heads, tokens, dim, batch, _ = RINGS["f64"]
+    values = [ranks.draw(batch, count, tokens, dim, dtype=torch.float64).requires_grad_() for count in
+              (heads, kv_heads, kv_heads)]
+    operator = ring._operator(tokens)
+    assert torch.autograd.gradcheck(lambda *given: operator(*given, 0, tokens)[0], values, fast_mode=True)
+    torch.library.opcheck(operator, (*values, 0, tokens))
 
 
 def main():
@@ -234,13 +281,16 @@ def main():
             for element, sizes in CASES}
     norms = {(element, sizes): ccn.torch.AllReduceRMSNorm(sizes[1], sizes[0], dtype=TYPES[element], **options)
              for element, sizes in CASES}
+    rings = {element: ccn.torch.RingAttention(heads, dim, tokens, batch, kv_heads, is_causal=is_causal, dtype=TYPES[element],
+                                              **options)
+             for element, (heads, kv_heads, tokens, dim, batch, is_causal) in RINGS.items()}
     adams = []
     for element in ("f32", "bf16"):
         for optimizer_of, max_norm in ((ccn.torch.FusedAdamW, None), (ccn.torch.FusedAdamW, 1.0), (ccn.torch.FusedLAMB, 1.0)):
             model = model_for(ranks, TYPES[element])
             optimizer = optimizer_of(model.parameters(), lr=1e-2, weight_decay=0.1, max_norm=max_norm, compile=load)
             adams.append((optimizer, model, element, max_norm))
-    team = ccn.torch.join(*mlps.values(), *norms.values(), *(adam[0] for adam in adams))
+    team = ccn.torch.join(*mlps.values(), *norms.values(), *rings.values(), *(adam[0] for adam in adams))
     assert (team.rank, team.size) == (ranks.rank, ranks.size)
 
     for (element, sizes), module in mlps.items():
@@ -262,13 +312,15 @@ def main():
         check_norm(ranks, module, element, tokens, hidden)
         module._pairs = kept
     print("the norm is right", flush=True)
+    check_rings(ranks, rings)
+    print("the ring of attention is right", flush=True)
     for optimizer, model, element, max_norm in adams:
         check_optimizer(ranks, optimizer, model, element, max_norm, bind=kind == "cuda")
     print("AdamW and LAMB are right", flush=True)
     check_dtensors(ranks, mlps["f32", SMALL], "f32")
     print("DTensors are right", flush=True)
     if ranks.size == 1:
-        check_alone(ranks, mlps["f64", SMALL], norms["f64", SMALL])
+        check_alone(ranks, mlps["f64", SMALL], norms["f64", SMALL], rings["f64"])
         print("gradcheck and opcheck are right", flush=True)
     if kind == "cuda":
         torch.cuda.synchronize()

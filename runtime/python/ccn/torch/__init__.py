@@ -10,14 +10,15 @@
     y, _ = ccn.torch.with_dtensors(operator, device_mesh)(x, w1, w2)  # or DTensors
 """
 
+from ._attention import RingAttention
 from ._dtensors import placements_of, with_dtensors
 from ._modules import AllReduceRMSNorm, TensorParallelMLP
 from ._operators import register
 from ._optimizers import FusedAdamW, FusedLAMB
 from ._ranks import join, mesh
 
-__all__ = ["AllReduceRMSNorm", "FusedAdamW", "FusedLAMB", "TensorParallelMLP", "join", "mesh", "placements_of",
-           "register", "with_dtensors"]
+__all__ = ["AllReduceRMSNorm", "FusedAdamW", "FusedLAMB", "RingAttention", "TensorParallelMLP", "join", "mesh",
+           "placements_of", "register", "with_dtensors"]
 
 # As which they are imported.
 for _name in __all__:

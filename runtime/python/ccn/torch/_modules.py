@@ -67,18 +67,21 @@ class _Scatter(torch.autograd.Function):
         return _all_reduce(whole, ctx.group), None, None
 
 
-def _counts(rows, group):
+def _counts(own, device, group):
     """How many rows each rank has."""
     rank, size = rank_and_size(group)
     if size == 1:
-        return [rows.shape[0]]
-    counts = torch.zeros(size, dtype=torch.int64, device=rows.device)
-    counts[rank] = rows.shape[0]
+        return [own]
+    counts = torch.zeros(size, dtype=torch.int64, device=device)
+    counts[rank] = own
     return _all_reduce(counts, group).tolist()
 
 
 class _Module(torch.nn.Module):
     """A module that has a pair of programs for each of some sizes, the forward one and the backward one."""
+
+    # The mesh's.
+    _axis = "tp"
 
     def __init__(self, group):
         super().__init__()
@@ -92,15 +95,25 @@ class _Module(torch.nn.Module):
         """The programs, for ccn.torch.join."""
         return [program for pair in self._pairs.values() for program in pair]
 
+    def register_operators(self) -> None:
+        """Makes all operators, as ccn.torch.join does once the ranks are a team: torch.compile cannot make them."""
+        for tokens in self._pairs:
+            self._operator(tokens)
+
     def _compile(self, compile, text, name, sizes, params, target, schedule):
         for tokens in sizes if target is not None else ():
-            options = {"mesh": {"tp": self.size}, "params": {"T": tokens, **params}, "target": target}
+            options = {"mesh": {self._axis: self.size}, "params": {"T": tokens, **params}, "target": target}
             self._pairs[tokens] = (
                 program_for(compile, text, program=name, schedule=schedule, **options),
                 program_for(compile, text, program=name + "_backward", schedule=None, **options))
 
+    def _parts(self, tokens):
+        """How many of so many tokens each rank has in a program."""
+        width = -(-tokens // self.size)
+        return [min(width, max(0, tokens - width * rank)) for rank in range(self.size)]
+
     def _operator(self, tokens):
-        """The operator for so many tokens, which is registered when it is first needed, after join."""
+        """The operator for so many tokens, which is registered after join, at the latest when it is first needed."""
         if tokens not in self._operators:
             forward, backward = self._pairs[tokens]
             name = f"ccn_torch::{forward.name}_{forward.hash[:16]}_{self.rank}"
@@ -152,14 +165,9 @@ class TensorParallelMLP(_Module):
         self.w1.copy_(w1[:, self._columns])
         self.w2.copy_(w2[self._columns])
 
-    def _parts(self, tokens):
-        """How many of so many tokens each rank has in a program."""
-        width = math.ceil(tokens / self.size)
-        return [min(width, max(0, tokens - width * rank)) for rank in range(self.size)]
-
     def forward(self, x: torch.Tensor, tokens: Optional[int] = None) -> torch.Tensor:
         # Ranks choose alike, as each decides by what all know.
-        counts = _counts(x, self.group) if tokens is None else self._parts(tokens)
+        counts = _counts(x.shape[0], x.device, self.group) if tokens is None else self._parts(tokens)
         if counts[self.rank] != x.shape[0]:
             raise ValueError(f"expected x to have {counts[self.rank]} tokens on rank {self.rank} of {self.size}, of {tokens} "
                              f"together, found {x.shape[0]}")

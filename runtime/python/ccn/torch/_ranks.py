@@ -89,7 +89,14 @@ def join(*things: Any, group: Any = None, time_limit: float = 0, runs_at_once: i
     once. All ranks of the group call this with the same. Without a process group, programs of one rank join alone.
     Otherwise it is ccn.join.
     """
-    programs = _programs_of(things)
+    team = _join(_programs_of(things), group, time_limit, runs_at_once)
+    for thing in things:
+        if hasattr(thing, "register_operators"):
+            thing.register_operators()
+    return team
+
+
+def _join(programs, group, time_limit, runs_at_once):
     if not (torch.distributed.is_available() and torch.distributed.is_initialized()):
         several = [program for program in programs if program.ranks > 1]
         if several:

@@ -88,6 +88,99 @@ schedule default for all_reduce_rms_norm_backward {{
 """
 
 
+def _ring_step(step, ranks, is_causal, scale, wide):
+    """What both programs of ring_attention do first in a step: they get the next block of keys and values, owner's, and compute
+    its scores, and which of them count."""
+    lines = [f"let owner{step} = (place + {ranks - step}) % {ranks}"] if step or not is_causal else []
+    lines += [f"let {name}{step} = " + (f"around({name}{step - 1}, first)" if step else name) for name in "kv"]
+    lines += [f"let raw{step} = matmul(rows, transpose({wide(f'k{step}')}, [0, 1, 3, 2])) * {scale!r}"]
+    if not is_causal:
+        counts = f"iota(raw{step}, 3) + owner{step} * T < tokens"
+    elif step:
+        counts = f"owner{step} < place"
+    else:
+        counts = "iota(raw0, 3) <= iota(raw0, 2) % T"
+    return lines + [f"let may{step} = {counts}"]
+
+
+def _ring_forward(step, wide):
+    """Adds a block: `length` and `sums` are those of exp(score - high), and shrink as the highest score grows."""
+    top = f"reshape(max(kept{step}, [3]), [B, G, N * T, 1])"
+    lines = [f"let kept{step} = select(may{step}, raw{step}, -1e30)",
+             f"let high{step} = " + (f"max(high{step - 1}, {top})" if step else top),
+             f"let weights{step} = select(may{step}, exp(kept{step} - high{step}), 0)",
+             f"let shrink{step} = exp(high{step - 1} - high{step})" if step else ""]
+    for name, added in (("length", f"reshape(sum(weights{step}, 3), [B, G, N * T, 1])"),
+                        ("sums", f"matmul(weights{step}, {wide(f'v{step}')})")):
+        lines.append(f"let {name}{step} = " + (f"{name}{step - 1} * shrink{step} + {added}" if step else added))
+    return [line for line in lines if line]
+
+
+def _ring_backward(step, scale, wide):
+    """Adds a block's gradients: that of q stays, those of k and v go round with them."""
+    lines = [f"let weights{step} = select(may{step}, exp(raw{step} - logs), 0)",
+             f"let steep{step} = matmul(slopes, transpose({wide(f'v{step}')}, [0, 1, 3, 2]))",
+             f"let of_scores{step} = weights{step} * (steep{step} - along) * {scale!r}"]
+    for name, added in (("dq", f"matmul(of_scores{step}, {wide(f'k{step}')})"),
+                        ("dk", f"matmul(transpose(of_scores{step}, [0, 1, 3, 2]), rows)"),
+                        ("dv", f"matmul(transpose(weights{step}, [0, 1, 3, 2]), slopes)")):
+        before = f"{name}{step - 1}" if name == "dq" else f"around({name}{step - 1}, first)"
+        lines.append(f"let {name}{step} = " + (f"{before} + {added}" if step else added))
+    return lines
+
+
+def ring_attention(element, ranks, is_causal, scale):
+    """Attention of tokens of which each rank has a block, and its gradients. Blocks of keys and values go round; of each, a
+    rank adds exp(score - highest so far), as softmax in one pass does (Milakov and Gimelshein, 2018). N heads of q have the
+    same keys, so their rows are those of one matrix. `place` is the rank, `tokens` how many tokens there are: of the last
+    blocks, what is behind them does not count. Scores, weights and sums have 32 bits at least."""
+    wide, back = _casts(element)
+    sums = "f64" if element == "f64" else "f32"
+    forward, backward = [], []
+    for step in range(ranks):
+        common = _ring_step(step, ranks, is_causal, scale, wide)
+        forward += common + _ring_forward(step, wide)
+        backward += common + _ring_backward(step, scale, wide)
+    last, here = ranks - 1, "around({}, first)" if ranks > 1 else "{}"
+    arguments = (f"q: {element}[B, G * N, T, D] local, k: {element}[B, G, T, D] local, v: {element}[B, G, T, D] local,\n"
+                 "    place: i64 local, tokens: i64")
+    forward, backward = ("\n  ".join(lines) for lines in (forward, backward))
+    return f"""
+mesh m (cp = 1)
+param B = 1
+param G = 1
+param N = 1
+param T = 1
+param D = 1
+
+// To the next rank, and from the last one to the first.
+fn around(x, first) = select(first, send(x, cp, {1 - ranks}), send(x, cp, +1))
+
+program ring_attention({arguments}) {{
+  let first = place == 0
+  let rows = {wide("reshape(q, [B, G, N * T, D])")}
+  {forward}
+  let y = {back(f"reshape(sums{last} / length{last}, [B, G * N, T, D])")}
+  let log_sum = reshape(high{last} + log(length{last}), [B, G * N, T])
+  return y, log_sum
+}}
+
+program ring_attention_backward({arguments}, y: {element}[B, G * N, T, D] local,
+    log_sum: {sums}[B, G * N, T] local, grad_y: {element}[B, G * N, T, D] local) {{
+  let first = place == 0
+  let rows = {wide("reshape(q, [B, G, N * T, D])")}
+  let slopes = {wide("reshape(grad_y, [B, G, N * T, D])")}
+  let logs = reshape(log_sum, [B, G, N * T, 1])
+  let along = reshape(sum({wide("grad_y")} * {wide("y")}, 3), [B, G, N * T, 1])
+  {backward}
+  let grad_q = {back(f"reshape(dq{last}, [B, G * N, T, D])")}
+  let grad_k = {back(here.format(f"dk{last}"))}
+  let grad_v = {back(here.format(f"dv{last}"))}
+  return grad_q, grad_k, grad_v
+}}
+"""
+
+
 def _fused_step(name, gradients, parameters, clips, arguments, lines):
     """A program that takes a step of an optimizer. `lines` make `next`, in f32, of `old`, of `grad` and of the moments."""
     grad = "let length = norm(raw)\n  let grad = raw * min(max_norm / (length + 1e-6), 1)" if clips else "let grad = raw"

@@ -33,6 +33,16 @@ def rms_norm(x, residual, weight, eps):
     return stream / np.sqrt((stream * stream).mean(1, keepdims=True) + eps) * weight, stream
 
 
+def attention(q, k, v, scale, is_causal):
+    """Of q[B, heads, T, D] and of k and v, which have fewer heads."""
+    k, v = (np.repeat(value, q.shape[1] // k.shape[1], 1) for value in (k, v))
+    scores = q @ k.transpose(0, 1, 3, 2) * scale
+    if is_causal:
+        scores = np.where(np.tri(q.shape[2], dtype=bool), scores, -np.inf)
+    weights = np.exp(scores - scores.max(3, keepdims=True))
+    return weights / weights.sum(3, keepdims=True) @ v
+
+
 def slopes(function, values, weights, step=1e-6):
     """The gradients of the sum of results, each with its weights, by differences."""
     found = []
@@ -52,7 +62,7 @@ def slopes(function, values, weights, step=1e-6):
 
 def close(found, wanted, tolerance=1e-6):
     found = found.array if isinstance(found, torch.Tensor) else found
-    assert found.shape == wanted.shape and np.abs(found - wanted).max() <= tolerance, (found, wanted)
+    assert found.shape == wanted.shape and np.abs(found - wanted).max(initial=0) <= tolerance, (found, wanted)
 
 
 def part(program, name, rank, whole):
@@ -101,6 +111,47 @@ def check_gradients():
             grads = [torch.Tensor(np.asfortranarray(value), torch.float64) for value in weights]
             for found, want in zip(operator.differentiate(values, grads)[0], wanted):
                 close(found, want)
+
+        team.run(run)
+
+
+def blocks(whole, ranks):
+    """The blocks of tokens, all as long as the first; what is behind the last one is not zero, and is not to count."""
+    width = -(-whole.shape[2] // ranks)
+    kept = np.full((*whole.shape[:2], width * ranks, whole.shape[3]), 7.0)
+    kept[:, :, :whole.shape[2]] = whole
+    return [np.ascontiguousarray(block) for block in np.split(kept, ranks, 2)]
+
+
+def check_ring(ranks, tokens, heads, kv_heads, is_causal, scale=0.7, batch=2, dim=3):
+    """Each rank has a block of tokens; the blocks of keys go round."""
+    width, text = -(-tokens // ranks), texts.ring_attention("f64", ranks, is_causal, scale)
+    params = {"B": batch, "G": kv_heads, "N": heads // kv_heads, "T": width, "D": dim}
+    forward, backward = (ccn.compile(text, program="ring_attention" + end, mesh={"cp": ranks}, params=params)
+                         for end in ("", "_backward"))
+    q, k, v = (numbers.standard_normal((batch, count, tokens, dim)) for count in (heads, kv_heads, kv_heads))
+    weight = numbers.standard_normal(q.shape)
+    wanted = slopes(lambda *values: attention(*values, scale, is_causal), [q, k, v], [weight])
+    # Exponentials of such scores overflow, if the highest is not subtracted.
+    large = q * 1e4
+    with ccn.Team(forward, backward) as team:
+        def run(rank):
+            name = f"tests::ring_{ranks}_{tokens}_{is_causal}_{rank}"
+            operator = ccn.torch.register(forward.on(team, rank), name, backward=backward.on(team, rank))
+            own = [torch.Tensor(blocks(value, ranks)[rank], torch.float64) for value in (q, k, v)]
+            # There the results' gradients are zero.
+            grad = blocks(weight, ranks)[rank]
+            grad[:, :, max(0, tokens - width * rank):] = 0
+            count = max(0, min(width, tokens - width * rank))
+            expected = attention(q, k, v, scale, is_causal)
+            close(operator(*own, rank, tokens)[0].array[:, :, :count], blocks(expected, ranks)[rank][:, :, :count], 1e-12)
+            found, constant = operator.differentiate([*own, rank, tokens], [torch.Tensor(grad, torch.float64)] * 2)
+            assert len(constant) == 1 and found[3:] == (None, None)
+            for gradient, want in zip(found, wanted):
+                close(gradient.array[:, :, :count], blocks(want, ranks)[rank][:, :, :count])
+            own[0] = torch.Tensor(blocks(large, ranks)[rank], torch.float64)
+            close(operator(*own, rank, tokens)[0].array[:, :, :count],
+                  blocks(attention(large, k, v, scale, is_causal), ranks)[rank][:, :, :count], 1e-9)
 
         team.run(run)
 
@@ -288,6 +339,29 @@ def check_states(optimizer, parameters, other):
         close(parameter, twin.array, 1e-6)
 
 
+def check_ring_module(ring, rank, size, rng):
+    """Blocks that are shorter than the first one are filled up."""
+    chosen = []
+    ring._compute = lambda q, k, v, counts: chosen.append(counts)
+    for tokens in (7, 8, 3):
+        q, k, v = (rng.standard_normal((2, heads, tokens, 3)) for heads in (4, 2, 2))
+        begin, count = sum(ring._parts(tokens)[:rank]), ring._parts(tokens)[rank]
+        own = [torch.Tensor(value[:, :, begin:begin + count], torch.float64) for value in (q, k, v)]
+        for named in ({}, {"tokens": tokens}):
+            y = ring(*own, **named)
+            if tokens != 3:
+                close(y, attention(q, k, v, 3 ** -0.5, True)[:, :, begin:begin + count], 1e-12)
+    assert chosen == [ring._parts(3)] * 2, chosen
+    assert ring(*(torch.Tensor(value.array[:1], torch.float64) for value in own), tokens=3) is None
+    with refused(ValueError, f"expected q to have {ring._parts(9)[rank]} tokens on rank {rank} of {size}, of 9 together, found "
+                 f"{count}"):
+        ring(*own, tokens=9)
+    with refused(ValueError, "expected k of the shape [batch, 2, own tokens, 3], the same tokens for q, k and v, found "):
+        ring(own[0], own[0], own[2])
+    with refused(ValueError, "expected heads to be a multiple of kv_heads, found 4 and 3"):
+        ccn.torch.RingAttention(4, 8, 8, kv_heads=3)
+
+
 def check_ranks():
     """A process of a group: join, modules and the optimizer."""
     rank, size = int(os.environ["FAKE_RANK"]), int(os.environ["FAKE_SIZE"])
@@ -304,6 +378,7 @@ def check_ranks():
     norm = ccn.torch.AllReduceRMSNorm(H, T, eps=1e-3, dtype=torch.float64)
     # Modules that are alike share programs.
     assert len(mlp.programs) == 4 and all(a is b for a, b in zip(mlp.programs, twin.programs))
+    ring = ccn.torch.RingAttention(4, 3, [7, 8], batch=2, kv_heads=2, is_causal=True, dtype=torch.float64)
     wrong = ccn.compile("mesh m (dp = 4)\nprogram p(x: f32[4]) {\n  let y = 2 * x\n  return y\n}\n")
     with refused(ccn.ArgumentError, f"program 'p' has 4 ranks; expected {size}, as the process group has"):
         ccn.torch.join(mlp, wrong)
@@ -313,7 +388,7 @@ def check_ranks():
     others = [torch.nn.Parameter(torch.Tensor(start.copy())) for start in starts]
     alike = ccn.torch.FusedAdamW(others, lr=0.1, weight_decay=0.3, betas=(0.8, 0.95), eps=1e-8)
     assert alike.programs[0] is not plain.programs[0]
-    team = ccn.torch.join(mlp, twin, norm, *optimizers, alike, time_limit=60)
+    team = ccn.torch.join(mlp, twin, norm, ring, *optimizers, alike, time_limit=60)
     assert (team.rank, team.size) == (rank, size) and dict(os.environ) == before
 
     x, w1, w2 = (rng.standard_normal(shape) for shape in ((T, H), (H, F), (F, H)))
@@ -330,6 +405,8 @@ def check_ranks():
     for found, want in zip(norm(torch.Tensor(x / size, torch.float64), torch.Tensor(residual, torch.float64)),
                            rms_norm(x, residual, np.ones(H), 1e-3)):
         close(found, want)
+
+    check_ring_module(ring, rank, size, rng)
 
     mean = [sum(of_rank[i] for of_rank in slopes_of) / size for i in range(len(shapes))]
     for number, optimizer in enumerate(optimizers):
@@ -399,6 +476,9 @@ def main():
     fresh(folder)
     check_refusals()
     check_gradients()
+    for ranks, tokens, heads, kv_heads in ((1, 4, 2, 1), (2, 5, 2, 2), (3, 7, 4, 2), (4, 9, 2, 1), (4, 2, 1, 1)):
+        for is_causal in (False, True):
+            check_ring(ranks, tokens, heads, kv_heads, is_causal)
     check_texts(source)
     for size in (1, 2, 3):
         os.makedirs(f"group{size}")

@@ -133,7 +133,12 @@ def _parameter(tensor):
     return tensor
 
 
-nn = types.SimpleNamespace(Module=_Module, Parameter=_parameter)
+def _pad(tensor, widths):
+    pairs = [(0, 0)] * (len(tensor.shape) - len(widths) // 2) + list(zip(widths[::2], widths[1::2]))[::-1]
+    return Tensor(np.pad(tensor.array, pairs), tensor.dtype)
+
+
+nn = types.SimpleNamespace(Module=_Module, Parameter=_parameter, functional=types.SimpleNamespace(pad=_pad))
 
 
 class _Optimizer:
