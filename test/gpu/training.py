@@ -238,18 +238,24 @@ def check_dtensors(ranks, module, element):
     (want,), slopes = of_reference(reference_mlp, (x, w1, w2), (weight,))
     values = [distribute_tensor(value, device_mesh, [Shard(dim)]).requires_grad_()
               for value, dim in ((x, 0), (w1, 1), (w2, 0))]
-    call = ccn.torch.with_dtensors(module._operator(tokens), device_mesh)
-    y, _ = call(*values)
-    assert isinstance(y, DTensor) and y.placements == (Shard(0),) and y.shape == (tokens, hidden)
-    same(y.full_tensor().detach(), want.to(dtype), element, "y as a DTensor")
-    (y * distribute_tensor(weight, device_mesh, [Shard(0)])).sum().full_tensor().backward()
-    for value, slope in zip(values, slopes):
-        same(value.grad.full_tensor(), slope.to(dtype), element, "a gradient as a DTensor")
-    try:
-        call(distribute_tensor(x, device_mesh, [Replicate()]), *values[1:])
-        raise AssertionError("another placement is taken")
-    except ValueError as error:
-        assert "argument 'x': expected placements" in str(error), error
+    operator = module._operator(tokens)
+    wrapped = ccn.torch.with_dtensors(operator, device_mesh)
+    torch._dynamo.reset()
+    for call in (wrapped, operator, *(torch.compile(one, fullgraph=True, backend="aot_eager") for one in (wrapped, operator))):
+        y, _ = call(*values)
+        assert isinstance(y, DTensor) and y.placements == (Shard(0),) and y.shape == (tokens, hidden)
+        same(y.full_tensor().detach(), want.to(dtype), element, "y as a DTensor")
+        (y * distribute_tensor(weight, device_mesh, [Shard(0)])).sum().full_tensor().backward()
+        for value, slope in zip(values, slopes):
+            assert value.grad.placements == value.placements
+            same(value.grad.full_tensor(), slope.to(dtype), element, "a gradient as a DTensor")
+            value.grad = None
+    for call in (wrapped, operator):
+        try:
+            call(distribute_tensor(x, device_mesh, [Replicate()]), *values[1:])
+            raise AssertionError("another placement is taken")
+        except ValueError as error:
+            assert "argument 'x': expected placements" in str(error), error
 
 
 def check_alone(ranks, mlp, norm, ring):

@@ -6,8 +6,7 @@
     backward = ccn.compile("mlp.ccn", program="mlp_backward", mesh=ccn.torch.mesh(device_mesh))
     ccn.torch.join(mlp, backward)                                     # of torch.distributed's ranks, a team
     operator = ccn.torch.register(mlp, "ccn::mlp", backward=backward)
-    y, _ = operator(x, w1, w2)                                        # or torch.ops.ccn.mlp: each rank's own parts
-    y, _ = ccn.torch.with_dtensors(operator, device_mesh)(x, w1, w2)  # or DTensors
+    y, _ = operator(x, w1, w2)                                        # or torch.ops.ccn.mlp: each rank's own parts, or DTensors
 """
 
 from ._attention import RingAttention

@@ -8,8 +8,8 @@ from typing import Any, Callable, Tuple
 import torch
 
 from .._program import Argument
-from ._operators import registration_of
 from ._ranks import mesh
+from ._shared import registration_of
 
 
 def placements_of(argument: Argument) -> Tuple[Any, ...]:
@@ -58,9 +58,8 @@ def _strides(shape):
 class _OnMesh:
     """An operator that takes and returns DTensors of a mesh."""
 
-    def __init__(self, operator, device_mesh):
-        made = registration_of(operator)
-        self.operator, self.device_mesh, self.program = operator, device_mesh, made.program
+    def __init__(self, made, device_mesh):
+        self.operator, self.device_mesh, self.program = made.operator, device_mesh, made.program
         self.where = f"program '{self.program.name}'"
         found, expected = mesh(device_mesh), self.program.mesh
         if list(found.items()) != list(expected.items()):
@@ -138,6 +137,34 @@ class _OnMesh:
         return kind(f"{self.where}: argument '{argument.name}': {text}")
 
 
+def _on_mesh(made, device_mesh):
+    if device_mesh not in made.on_meshes:
+        made.on_meshes[device_mesh] = _OnMesh(made, device_mesh)
+    return made.on_meshes[device_mesh]
+
+
+def _meshes_of(values):
+    from torch.distributed.tensor import DTensor
+
+    for value in values:
+        if isinstance(value, (tuple, list)):
+            yield from _meshes_of(value)
+        elif isinstance(value, DTensor):
+            yield value.device_mesh
+
+
+def register_rule(made: Any) -> None:
+    """Makes PyTorch call a registered operator with DTensors as with_dtensors does: on the mesh of the first one."""
+    if not torch.distributed.is_available():
+        return
+    from torch.distributed.tensor import DTensor
+
+    def rule(cls, function, types, values=(), named=None):
+        return _on_mesh(made, next(_meshes_of(values)))(*values)
+
+    made.operator.register_torch_dispatch(DTensor, rule)
+
+
 def with_dtensors(operator: Any, device_mesh: Any) -> Callable[..., Any]:
     """A function that calls an operator of ccn.torch.register with DTensors, and returns DTensors.
 
@@ -146,5 +173,8 @@ def with_dtensors(operator: Any, device_mesh: Any) -> Callable[..., Any]:
     sliced(d) is Shard(d), replicated is Replicate(), partial(sum) is Partial("sum"). Other placements are a ValueError:
     nothing is redistributed unasked. A value that is local is the rank's own tensor, in and out, and numbers are
     numbers. Gradients are DTensors with the placements of the backward program's layouts.
+
+    The operator does the same by itself where it is called with DTensors. What this adds is that a wrong mesh is told at once,
+    and that results are DTensors also where no argument is one.
     """
-    return _OnMesh(operator, device_mesh).__call__
+    return _on_mesh(registration_of(operator), device_mesh).__call__

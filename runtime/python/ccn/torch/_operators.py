@@ -10,11 +10,10 @@ import torch
 
 from .._executor import Executor
 from .._program import Program
+from ._dtensors import register_rule
 from ._gradients import Gradients
-
-# What each name was registered for.
-_registered = {}
-
+from ._shared import Registration, registered
+from ._transforms import register_transforms
 
 def _number_type(element):
     return "bool" if element.name == "bool" else "float" if element.packing or element.narrow else "int"
@@ -34,33 +33,13 @@ def _schema(parameters, results):
     return f"({', '.join(texts)}) -> {returned}"
 
 
-class Registration:
-    """An operator, what it runs, what that is, and what its gradients are; None if it has none."""
-
-    def __init__(self, runner, program, rank, gradients):
-        self.runner, self.program, self.operator, self.gradients = runner, program, None, gradients
-        of_gradients = gradients and gradients.program.hash
-        self.identity = program.hash, program.target, rank, of_gradients
-
-    def __call__(self, *values):
-        return self.runner(*values)
-
-
-def registration_of(operator):
-    """What an operator that register has returned was registered for."""
-    for made in _registered.values():
-        if made.operator is operator:
-            return made
-    raise TypeError(f"expected an operator that ccn.torch.register has returned, found {operator!r}")
-
-
 def _check_name(name):
     if not isinstance(name, str):
         raise TypeError(f"expected a name 'namespace::name', found {type(name).__name__}")
     if not re.fullmatch(r"[A-Za-z_]\w*::[A-Za-z_]\w*", name, re.ASCII):
         raise ValueError(f"expected a name 'namespace::name', found {name!r}")
     namespace, _, own = name.partition("::")
-    if name not in _registered and hasattr(getattr(torch.ops, namespace), own):
+    if name not in registered and hasattr(getattr(torch.ops, namespace), own):
         raise ValueError(f"expected a name that is no operator's yet, found {name!r}")
 
 
@@ -74,7 +53,9 @@ def register(runner: Union[Program, Executor], name: str, backward: Optional[Uni
     """Registers a program under a name, "namespace::name", and returns the operator.
 
     The operator takes the program's arguments in their order, tensors, lists of them for scattered ones, and numbers,
-    writes its inouts and returns its results. torch.compile and CUDA graphs take it as they take PyTorch's own.
+    writes its inouts and returns its results. torch.compile, torch.export and CUDA graphs take it as they take PyTorch's own;
+    so does torch.func if there are no inouts and no lists: grad, vjp and jacrev by `backward`, and vmap, which runs the
+    program once for each row. What has forward-mode gradients (jvp) is refused, as are gradients of gradients.
 
     A name is one package's, for one rank: registering another one under it is a ValueError, as is the name of an
     operator that others have made. What is registered again, such as a package that was loaded anew, is what the
@@ -83,6 +64,9 @@ def register(runner: Union[Program, Executor], name: str, backward: Optional[Uni
     runner is a Program, which then runs as its own calls do: it has one rank, or ccn.join has made a team with it. Or
     an Executor, for the rank that it is on; ranks that are threads need an operator each. Tensors are checked as the
     runner's call checks them. Numbers are part of what torch.compile compiles for, and of captured graphs.
+
+    Of a program of several ranks it takes and returns either the rank's own parts, or DTensors, whose placements are those that
+    placements_of says; others are a ValueError. with_dtensors says the rest.
 
     backward is the program that computes gradients, on the same mesh; without it the operator is not differentiable. Of
     the forward program, which then has no inouts, it takes what it needs by name: its arguments, its results, and for
@@ -108,7 +92,7 @@ def register(runner: Union[Program, Executor], name: str, backward: Optional[Uni
                              f"'{program.name}', found {of_backward.rank}")
         gradients = Gradients(program, of_backward.program)
     made = Registration(runner, program, executor.rank, gradients)
-    before = _registered.get(name)
+    before = registered.get(name)
     if before is not None:
         if before.identity != made.identity:
             raise ValueError(f"{name!r} is registered for another program, or another rank; expected another name")
@@ -130,5 +114,7 @@ def register(runner: Union[Program, Executor], name: str, backward: Optional[Uni
     made.operator.register_fake(executor.shapes_of_call)
     if gradients is not None:
         made.operator.register_autograd(gradients.compute, setup_context=gradients.save)
-    _registered[name] = made
+    register_transforms(name, made.operator, program, gradients)
+    register_rule(made)
+    registered[name] = made
     return made.operator

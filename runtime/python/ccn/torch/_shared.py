@@ -1,4 +1,4 @@
-"""What modules and optimizers share: programs that they have compiled, and which rank of a process group this is."""
+"""What modules, optimizers and operators share: what was compiled and registered, and which rank of a process group this is."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import torch
 # What was compiled, by what was asked for: layers that are alike have the same programs, of which a team has one each.
 _compiled = {}
 _lock = threading.Lock()
+
+# What each name was registered for.
+registered = {}
 
 ELEMENTS = {torch.float64: "f64", torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16"}
 
@@ -46,3 +49,25 @@ def program_for(compile, text, **options):
         if key not in _compiled:
             _compiled[key] = compile(text, **options)
         return _compiled[key]
+
+
+class Registration:
+    """An operator, what it runs, what that is, and what its gradients are; None if it has none."""
+
+    def __init__(self, runner, program, rank, gradients):
+        self.runner, self.program, self.operator, self.gradients = runner, program, None, gradients
+        of_gradients = gradients and gradients.program.hash
+        self.identity = program.hash, program.target, rank, of_gradients
+        # What calls it with DTensors, by their mesh.
+        self.on_meshes = {}
+
+    def __call__(self, *values):
+        return self.runner(*values)
+
+
+def registration_of(operator):
+    """What an operator that register has returned was registered for."""
+    for made in registered.values():
+        if made.operator is operator:
+            return made
+    raise TypeError(f"expected an operator that ccn.torch.register has returned, found {operator!r}")
