@@ -71,6 +71,7 @@ class _OnMesh:
             raise ValueError(f"{self.where}: expected rank {rank} of the team at its row-major place in the DeviceMesh, "
                              f"found rank {place}")
         self.parameters = [argument for argument in self.program.arguments if argument.kind != "result"]
+        self.writes = any(argument.kind == "inout" for argument in self.parameters)
         self.results = [argument for argument in self.program.arguments if argument.kind == "result"]
         # Says now what no DTensor can be.
         self.placements = {argument.name: None if argument.is_value or _is_local(argument) else placements_of(argument)
@@ -119,6 +120,9 @@ class _OnMesh:
         if tuple(value.placements) != expected:
             raise self._error(ValueError, argument, f"expected placements {list(expected)}, as of {argument.type_name}, "
                                                     f"found {list(value.placements)}; expected redistribute() before")
+        if self.writes and value.requires_grad and torch.is_grad_enabled():
+            raise self._error(ValueError, argument, "it requires a gradient, which ccn does not compute; expected "
+                                                    "torch.no_grad() or detach()")
         if is_whole and tuple(value.shape) != argument.shape:
             raise self._error(ValueError, argument, f"expected shape {list(argument.shape)}, found {list(value.shape)}")
         gradients = self.of_gradients[argument.name]
@@ -153,8 +157,8 @@ def _meshes_of(values):
             yield value.device_mesh
 
 
-def register_rule(made: Any) -> None:
-    """Makes PyTorch call a registered operator with DTensors as with_dtensors does: on the mesh of the first one."""
+def register_rule(library: Any, name: str, made: Any) -> None:
+    """Makes PyTorch call an operator with DTensors as with_dtensors does: on the mesh of the first one."""
     if not torch.distributed.is_available():
         return
     from torch.distributed.tensor import DTensor
@@ -162,7 +166,7 @@ def register_rule(made: Any) -> None:
     def rule(cls, function, types, values=(), named=None):
         return _on_mesh(made, next(_meshes_of(values)))(*values)
 
-    made.operator.register_torch_dispatch(DTensor, rule)
+    torch.library.register_torch_dispatch(name, DTensor, rule, lib=library)
 
 
 def with_dtensors(operator: Any, device_mesh: Any) -> Callable[..., Any]:

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import torch
 
-# Of each namespace, so that they stay.
-_libraries = {}
-
-
 def _made(results):
     return results if isinstance(results, (tuple, list)) else (results,)
 
@@ -48,10 +44,9 @@ def _function_of(operator, where, gradients):
     return Transformed
 
 
-def register_transforms(name, operator, program, gradients):
-    """Says what torch.func's transformations make of an operator, which register has made."""
+def register_transforms(library, name, operator, program, gradients):
+    """Says what torch.func's transformations make of an operator."""
     where = f"program '{program.name}'"
-    namespace, _, own = name.partition("::")
     function = _function_of(operator, where, gradients)
     written = [argument.name for argument in program.arguments if argument.kind == "inout" or argument.is_scattered]
 
@@ -61,7 +56,5 @@ def register_transforms(name, operator, program, gradients):
                                "arguments")
         return function.apply(*values)
 
-    if namespace not in _libraries:
-        _libraries[namespace] = torch.library.Library(namespace, "FRAGMENT")
     # PyTorch calls this, rather than the operator, where a transformation is active.
-    _libraries[namespace].impl(own, transform, "FuncTorchDynamicLayerFrontMode")
+    library.impl(name, transform, "FuncTorchDynamicLayerFrontMode")

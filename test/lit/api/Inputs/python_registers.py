@@ -40,14 +40,14 @@ operator = ccn.torch.register(two, "tests::scale")
 assert operator(x).tolist() == [2, 4, 6]
 with refused(ValueError, "'tests::scale' is registered for another program, or another rank; expected another name"):
     ccn.torch.register(three, "tests::scale")
-assert torch.ops.tests.scale(x).tolist() == [2, 4, 6]
+assert torch.ops.tests.scale.default(x).tolist() == [2, 4, 6]
 # The same one, loaded anew, which is what runs then.
 again = ccn.load("scale2-1.ccnpkg")
 assert ccn.torch.register(again, "tests::scale") is operator
 two.close()
 assert operator(x).tolist() == [2, 4, 6]
 # Others' names.
-torch.library.custom_op("others::op", lambda: None, mutates_args=[], schema="() -> ()")
+torch.library.Library("others", "DEF").define("op() -> ()", tags=())
 with refused(ValueError, "expected a name that is no operator's yet, found 'others::op'"):
     ccn.torch.register(three, "others::op")
 # Each rank that is a thread has an operator of its own.

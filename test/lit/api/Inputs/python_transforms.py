@@ -103,6 +103,37 @@ with refused(RuntimeError, "program 'step': argument 'p' is written, or a list; 
 with refused(ValueError, "program 'double': expected a batch of one at least in torch.vmap, found none"):
     func.vmap(twice)(rows[:0])
 
+# The same without torch.func.
+needs = x.clone().requires_grad_()
+loss = (twice(needs) * w).sum()
+with refused(RuntimeError, "program 'double' has no gradient; expected `backward` in ccn.torch.register"):
+    loss.backward()
+values = [x.clone(), needs]
+with refused(ValueError, "program 'step': argument 'g': it requires a gradient, which ccn does not compute; expected "):
+    update(*values, 0.5)
+if torch.distributed.is_available():
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.tensor import Replicate, distribute_tensor
+
+    torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
+    mesh = init_device_mesh("cpu", (1,), mesh_dim_names=("r",))
+    shared = [distribute_tensor(value.detach(), mesh, [Replicate()]) for value in values]
+    update(*shared, 0.5)
+    same(shared[0].to_local(), 0.5 * x)
+    same(twice(shared[1]).full_tensor(), 2 * x)
+    with refused(ValueError, "program 'step': argument 'g': it requires a gradient, which ccn does not compute; expected "):
+        update(shared[0], shared[1].requires_grad_(), 0.5)
+    with torch.no_grad():
+        update(*shared, 0.5)
+    with refused(TypeError, "program 'step': argument 'g': expected a DTensor, found Tensor"):
+        update(shared[0], x, 0.5)
+    with refused(ValueError, "program 'double': expected a DeviceMesh of {'r': 1}, found {'q': 1}"):
+        twice(distribute_tensor(x, init_device_mesh("cpu", (1,), mesh_dim_names=("q",)), [Replicate()]))
+    torch.distributed.destroy_process_group()
+p = x.clone()
+update(p, x, 0.5)
+same(p, 0.5 * x)
+
 
 class Model(torch.nn.Module):
     def __init__(self):

@@ -190,17 +190,8 @@ class _Context:
 class _Operator:
     compute = None
 
-    def __init__(self, function):
-        self.function, self.rules = function, {}
-
-    def register_torch_dispatch(self, kind, function):
-        self.rules[kind] = function
-
-    def register_fake(self, function):
-        self.fake = function
-
-    def register_autograd(self, function, *, setup_context):
-        self.compute, self.save = function, setup_context
+    def __init__(self):
+        self.rules = {}
 
     def __call__(self, *values):
         for kind, rule in self.rules.items():
@@ -216,22 +207,43 @@ class _Operator:
         return found if isinstance(found, tuple) else (found,), context.constant
 
 
+class Tag:
+    pt2_compliant_tag = "pt2_compliant_tag"
+
+
+compiler = types.SimpleNamespace(disable=lambda function: function)
+
+
+def _operator(name):
+    namespace, own = name.split("::")
+    return getattr(getattr(ops, namespace), own).default
+
+
 class library:
     class Library:
-        """Of what torch.func calls nothing is tested here."""
-
         def __init__(self, namespace, kind):
-            pass
+            self.namespace = namespace
+
+        def define(self, schema, *, tags):
+            made = types.SimpleNamespace(default=_Operator())
+            setattr(getattr(ops, self.namespace), schema.partition("(")[0], made)
 
         def impl(self, name, function, key):
-            pass
+            # Of what torch.func calls nothing is tested here.
+            if key == "CompositeExplicitAutograd":
+                _operator(f"{self.namespace}::{name}").function = function
 
     @staticmethod
-    def custom_op(name, function, mutates_args, schema):
-        namespace, own = name.split("::")
-        operator = _Operator(function)
-        setattr(getattr(ops, namespace), own, operator)
-        return operator
+    def register_fake(name, function, *, lib):
+        _operator(name).fake = function
+
+    @staticmethod
+    def register_autograd(name, function, *, setup_context=None, lib):
+        _operator(name).compute, _operator(name).save = function, setup_context
+
+    @staticmethod
+    def register_torch_dispatch(name, kind, function, *, lib):
+        _operator(name).rules[kind] = function
 
 
 from . import distributed  # noqa: E402
