@@ -7,6 +7,7 @@ is. It needs PyTorch, the package ccn on PYTHONPATH, and its libccn.
 """
 
 import copy
+import io
 import os
 import re
 import sys
@@ -258,6 +259,26 @@ def check_dtensors(ranks, module, element):
             assert "argument 'x': expected placements" in str(error), error
 
 
+def check_copies(ranks, modules):
+    """Copies and saved modules run the same programs. Of other dtypes, PyTorch's own operations compute."""
+    for module, values, named in modules:
+        def call(which, values=values, named=named):
+            result = which(*values, **named)
+            return result[0] if isinstance(result, tuple) else result
+
+        wanted, file = call(module).detach(), io.BytesIO()
+        torch.save(module, file)
+        file.seek(0)
+        for made in (copy.deepcopy(module), torch.load(file, weights_only=False)):
+            assert [id(program) for program in made.programs] == [id(program) for program in module.programs]
+            assert torch.equal(call(made), wanted)
+        changed = made.bfloat16()
+        found = call(changed, [value.bfloat16() for value in values])
+        assert found.dtype == torch.bfloat16
+        same(found.detach().float(), wanted, "bf16", "a module of bf16")
+        assert call(module).dtype == wanted.dtype
+
+
 def check_alone(ranks, mlp, norm, ring):
     """What PyTorch's own tests of operators say, of one rank, in f64."""
     tokens, hidden, ffn = SMALL
@@ -325,6 +346,15 @@ def main():
     print("AdamW and LAMB are right", flush=True)
     check_dtensors(ranks, mlps["f32", SMALL], "f32")
     print("DTensors are right", flush=True)
+    if folder == "-":
+        # Packages that were loaded cannot be saved.
+        tokens, hidden, _ = SMALL
+        x = ranks.draw(tokens, hidden)
+        heads, kv_heads, length, dim, batch, _ = RINGS["f32"]
+        values = [ranks.own(ranks.draw(batch, count, length, dim), 2) for count in (heads, kv_heads, kv_heads)]
+        check_copies(ranks, [(mlps["f32", SMALL], [ranks.own(x, 0)], {"tokens": tokens}), (norms["f32", SMALL], [x, x], {}),
+                             (rings["f32"], values, {"tokens": length})])
+        print("copies are right", flush=True)
     if ranks.size == 1:
         check_alone(ranks, mlps["f64", SMALL], norms["f64", SMALL], rings["f64"])
         print("gradcheck and opcheck are right", flush=True)

@@ -21,6 +21,7 @@ from typing import Any, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 from . import _cache, _cuda, _html
 from ._library import Error, lib, open_library, places, text
 from ._program import Program
+from ._team import joined_team
 
 _SONAME = "libccn_compiler.so.0"
 _VARIABLE = "CCN_COMPILER_LIBRARY"
@@ -271,6 +272,15 @@ class Request:
         self.package = ["--emit=package"] + self.cpu + list(options)
 
 
+def _restored(source, request, package, target):
+    """What pickle makes of a program: the one that this process' team has, if it is the same."""
+    made = CompiledProgram.__new__(CompiledProgram)
+    made._take(source, request, package, target)
+    team = joined_team()
+    return next((program for program in team.programs if (program.hash, program.target) == (made.hash, target)), made) \
+        if team is not None else made
+
+
 class CompiledProgram(Program):
     """A Program that compile() has made. Beside what a Program has:
 
@@ -286,9 +296,15 @@ class CompiledProgram(Program):
                                  request.files)
         if said:
             warnings.warn(said.rstrip("\n"), CompileWarning, stacklevel=3)
+        self._take(source, request, package, run_on)
+
+    def _take(self, source, request, package, run_on):
         super().__init__(package, run_on)
         self.text, self.package = source.text, package
         self._source, self._request = source, request
+
+    def __reduce__(self) -> Any:
+        return _restored, (self._source, self._request, self.package, self.target)
 
     def _searched(self) -> list:
         """The options for a search that nobody asked for by name, as compile() does for GPUs."""

@@ -199,6 +199,17 @@ class Program:
     def __enter__(self) -> Program:
         return self
 
+    def __copy__(self) -> Program:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Program:
+        # A program does not change, and ranks run the one that their team lists.
+        return self
+
+    def __reduce__(self) -> Any:
+        raise TypeError(f"program '{self.name}' was loaded from a package; expected a program of ccn.compile to pickle, or pickle "
+                        "the package")
+
     def __exit__(self, *_: Any) -> None:
         self.close()
 

@@ -11,7 +11,7 @@ from .._compiler import compile as compile_program
 from .._program import Program
 from . import texts
 from ._modules import _counts, _Gather, _Module
-from ._shared import element_of, target_of
+from ._shared import element_of
 
 
 class RingAttention(_Module):
@@ -33,8 +33,8 @@ class RingAttention(_Module):
     Before its first call, ccn.torch.join(module, ...) makes the ranks' team. module(q, k, v) takes q of the shape [batch,
     heads, own tokens, head_dim], k and v of [batch, kv_heads, own tokens, head_dim], and returns what q's shape has. Scores and
     sums are f32 at least, also of 16-bit floats. A program serves all numbers of tokens of which the first rank has as many.
-    For others and other batches, and on GPUs older than sm_80, PyTorch's operations compute the same of gathered keys and
-    values.
+    For others, for other batches, dtypes and devices than it was made for, and on GPUs older than sm_80, PyTorch's operations
+    compute the same of gathered keys and values.
 
     module(q, k, v, tokens=...) says how many tokens all ranks have together in this call, the same on all. Without it the ranks
     add up their numbers, as TensorParallelMLP does.
@@ -57,7 +57,7 @@ class RingAttention(_Module):
         blocks = sorted({-(-size // self.size) for size in sizes if size > 0})
         text = texts.ring_attention(element_of(dtype), self.size, self.is_causal, self.scale)
         params = {"B": batch, "G": kv_heads, "N": heads // kv_heads, "D": head_dim}
-        self._compile(compile, text, "ring_attention", blocks, params, target_of(device), schedule)
+        self._compile(compile, text, "ring_attention", blocks, params, dtype, device, schedule)
 
     def forward(self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, tokens: Optional[int] = None) -> torch.Tensor:
         self._check(q, k, v)
@@ -68,7 +68,8 @@ class RingAttention(_Module):
             raise ValueError(f"expected q to have {counts[self.rank]} tokens on rank {self.rank} of {self.size}, of {tokens} "
                              f"together, found {own}")
         tokens, block = sum(counts), counts[0]
-        if block not in self._pairs or counts != self._parts(tokens) or q.shape[0] != self.batch:
+        suits = block in self._pairs and counts == self._parts(tokens) and q.shape[0] == self.batch
+        if not suits or not self._suits(q, k, v):
             return self._compute(q, k, v, counts)
         # Blocks are as long as the first one. What is added is masked, or left out of the result.
         if own < block:

@@ -3,6 +3,7 @@ operations and torch.distributed's collectives."""
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import Any, Callable, List, Optional, Sequence, Union
 
@@ -11,6 +12,7 @@ import torch.distributed
 
 from .._compiler import compile as compile_program
 from .._program import Program
+from .._team import joined_team
 from . import texts
 from ._operators import register
 from ._shared import element_of, program_for, rank_and_size, target_of
@@ -89,6 +91,25 @@ class _Module(torch.nn.Module):
         self.rank, self.size = rank_and_size(group)
         # By the number of tokens.
         self._pairs, self._operators = {}, {}
+        # What tensors of programs are.
+        self._dtype = self._device_type = None
+
+    def __deepcopy__(self, memo):
+        # Programs stay the same ones, which ranks have joined with, and so do process groups, which cannot be copied.
+        memo[id(self.group)] = self.group
+        made = memo[id(self)] = self.__class__.__new__(self.__class__)
+        made.__dict__.update({name: copy.deepcopy(value, memo) for name, value in self.__dict__.items()})
+        return made
+
+    def __getstate__(self):
+        # Operators belong to a process.
+        return {**self.__dict__, "_operators": {}}
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        team = joined_team()
+        if team is not None and all(program in team.programs for program in self.programs):
+            self.register_operators()
 
     @property
     def programs(self) -> List[Program]:
@@ -100,7 +121,13 @@ class _Module(torch.nn.Module):
         for tokens in self._pairs:
             self._operator(tokens)
 
-    def _compile(self, compile, text, name, sizes, params, target, schedule):
+    def _suits(self, *values):
+        """Whether programs take what these are; autocast and half() make others of them."""
+        return all(value.dtype == self._dtype and value.device.type == self._device_type for value in values)
+
+    def _compile(self, compile, text, name, sizes, params, dtype, device, schedule):
+        target, self._dtype = target_of(device), dtype
+        self._device_type = "cpu" if target == "cpu" else "cuda"
         for tokens in sizes if target is not None else ():
             options = {"mesh": {self._axis: self.size}, "params": {"T": tokens, **params}, "target": target}
             self._pairs[tokens] = (
@@ -134,7 +161,8 @@ class TensorParallelMLP(_Module):
 
     Before its first call, ccn.torch.join(module, ...) makes the ranks' team. x and the result have the shape [own tokens,
     hidden]. w1 is [hidden, own columns], w2 is [own columns, hidden]; load_whole() sets them from whole matrices. For
-    other numbers of tokens, and on GPUs older than sm_80, PyTorch's operations compute the same.
+    other numbers of tokens, dtypes and devices than it was made for, and on GPUs older than sm_80, PyTorch's operations compute
+    the same.
 
     module(x, tokens=...) says how many tokens all ranks have together in this call, the same on all. Without it the ranks
     add up their numbers before they choose a program, since own tokens do not tell: of 7 tokens as of 8, the first of two
@@ -157,7 +185,7 @@ class TensorParallelMLP(_Module):
             self.w2.uniform_(-1 / math.sqrt(ffn), 1 / math.sqrt(ffn))
         sizes = [tokens] if isinstance(tokens, int) else list(tokens)
         self._compile(compile, texts.tensor_parallel_mlp(element_of(dtype)), "mlp", sizes, {"H": hidden, "F": ffn},
-                      target_of(device), schedule)
+                      dtype, device, schedule)
 
     @torch.no_grad()
     def load_whole(self, w1: torch.Tensor, w2: torch.Tensor) -> None:
@@ -172,7 +200,8 @@ class TensorParallelMLP(_Module):
             raise ValueError(f"expected x to have {counts[self.rank]} tokens on rank {self.rank} of {self.size}, of {tokens} "
                              f"together, found {x.shape[0]}")
         tokens = sum(counts)
-        if tokens in self._pairs and counts == self._parts(tokens) and len(x.shape) == 2:
+        suits = tokens in self._pairs and counts == self._parts(tokens) and len(x.shape) == 2
+        if suits and self._suits(x, self.w1, self.w2):
             return self._operator(tokens)(x.contiguous(), self.w1, self.w2)[0]
         return self._compute(x, counts)
 
@@ -194,8 +223,8 @@ class AllReduceRMSNorm(_Module):
     compile  what compiles the programs, as ccn.compile does
 
     Before its first call, ccn.torch.join(module, ...) makes the ranks' team. module(x, residual) returns the normalized rows
-    and the new residual stream, both [tokens, hidden], the same on all ranks. For other numbers of tokens, and on GPUs
-    older than sm_80, PyTorch's operations compute the same.
+    and the new residual stream, both [tokens, hidden], the same on all ranks. For other numbers of tokens, dtypes and
+    devices than it was made for, and on GPUs older than sm_80, PyTorch's operations compute the same.
     """
 
     def __init__(self, hidden: int, tokens: Union[int, Sequence[int]], group: Any = None, *, eps: float = 1e-6,
@@ -206,11 +235,11 @@ class AllReduceRMSNorm(_Module):
         self.weight = torch.nn.Parameter(torch.ones(hidden, dtype=dtype, device=device))
         sizes = [tokens] if isinstance(tokens, int) else list(tokens)
         self._compile(compile, texts.all_reduce_rms_norm(element_of(dtype), self.eps), "all_reduce_rms_norm", sizes,
-                      {"H": hidden}, target_of(device), schedule)
+                      {"H": hidden}, dtype, device, schedule)
 
     def forward(self, x: torch.Tensor, residual: torch.Tensor) -> Any:
         # All ranks have all tokens.
-        if len(x.shape) == 2 and x.shape[0] in self._pairs:
+        if len(x.shape) == 2 and x.shape[0] in self._pairs and self._suits(x, residual, self.weight):
             return self._operator(x.shape[0])(x.contiguous(), residual.contiguous(), self.weight)
         stream = residual + _Sum.apply(x, self.group)
         return torch.nn.functional.rms_norm(stream, (stream.shape[-1],), self.weight, self.eps), stream

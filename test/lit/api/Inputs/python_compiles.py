@@ -4,8 +4,10 @@
 """
 
 import concurrent.futures
+import copy
 import os
 import pathlib
+import pickle
 import re
 import sys
 import threading
@@ -47,6 +49,12 @@ assert axpy.text == AXPY and axpy.schedule == "" == axpy.schedule_text and axpy.
 assert repr(axpy) == "<ccn.CompiledProgram 'axpy': 1 ranks, cpu>" and isinstance(axpy, ccn.Program)
 assert is_loaded("libLLVM")
 assert ccn.load(axpy.package).hash == axpy.hash
+# A copy is the program itself; what pickle makes runs, too, and is what the team has, if there is one.
+assert copy.copy(axpy) is axpy and copy.deepcopy({"p": axpy})["p"] is axpy
+again = pickle.loads(pickle.dumps(axpy))
+assert again is not axpy and again.text == AXPY and again(1, x, np.ones(5, F32)) == 25 and again.emit("plan") == axpy.emit("plan")
+with refused(TypeError, "program 'axpy' was loaded from a package; expected a program of ccn.compile to pickle"):
+    pickle.dumps(ccn.load(axpy.package))
 assert 'plan.program "axpy"' in axpy.emit("plan") and "GpuAbi.h" in axpy.emit("cuda")
 assert "axpy_run" in axpy.emit("header")
 
