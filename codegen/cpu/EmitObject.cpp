@@ -39,9 +39,9 @@ KeepOptions::~KeepOptions() {
 
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 makeTargetMachine(const Target &target, bool isRare) {
-  // Not std::call_once: compiled for executables, it makes libccn_compiler refer
-  // to libstdc++'s thread-local variables in a way that the loader refuses where
-  // another library, such as PyTorch, has used them.
+  // Not std::call_once: compiled for executables, it makes libccn_compiler
+  // refer to libstdc++'s thread-local variables in a way that the loader
+  // refuses where another library, such as PyTorch, has used them.
   [[maybe_unused]] static const bool isInitialized = [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();

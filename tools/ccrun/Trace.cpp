@@ -8,6 +8,7 @@
 #include "tools/ccrun/Trace.h"
 
 #include "tools/ccrun/RunMemory.h"
+#include "tools/ccrun/TraceArrows.h"
 
 #include <nlohmann/json.hpp>
 
@@ -25,6 +26,41 @@ namespace {
 /// As one line; names that are no UTF-8 lose what is none.
 std::string lineOf(const Json &json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// Arrows between what ran, as lines; times are from `first`.
+std::string linesOfArrows(const Plan &plan, const std::vector<Json> &events,
+                          int64_t first) {
+  std::vector<TracedPart> parts;
+  for (const Json &event : events) {
+    const Json &args = event["args"];
+    if (!args.contains("part"))
+      continue;
+    int64_t begin = event["ts"];
+    parts.push_back({event["pid"], event["tid"], args["run"], args["index"],
+                     args["part"], begin, begin + event["dur"].get<int64_t>()});
+  }
+  std::string lines;
+  size_t number = 0;
+  for (const TraceArrow &arrow : findArrows(plan, parts)) {
+    auto add = [&](const char *kind, const TracedPart &at, int64_t time) {
+      Json json = {{"ph", kind},
+                   {"id", number},
+                   {"name", "waits"},
+                   {"cat", "waits"},
+                   {"pid", at.rank},
+                   {"tid", at.stream},
+                   {"ts", static_cast<double>(time - first) / 1000}};
+      // What the time is in, not what follows.
+      if (kind[0] == 'f')
+        json["bp"] = "e";
+      lines += lineOf(json) + ",\n";
+    };
+    add("s", arrow.from, arrow.begin);
+    add("f", arrow.to, arrow.end);
+    ++number;
+  }
+  return lines;
 }
 
 } // namespace
@@ -128,7 +164,11 @@ Status Trace::write(const std::string &path, const Plan &plan) const {
     for (int stream = 0; stream < plan.ranks[i].streams; ++stream)
       nameOf("thread_name", rank, stream, "stream " + std::to_string(stream));
   }
-  for (auto &[key, event] : events) {
+  std::vector<Json> sorted;
+  for (auto &[key, event] : events)
+    sorted.push_back(std::move(event));
+  std::string arrows = linesOfArrows(plan, sorted, first);
+  for (Json &event : sorted) {
     for (const char *time : {"ts", "dur"}) {
       int64_t nanoseconds = event[time].get<int64_t>();
       if (time[0] == 't')
@@ -137,6 +177,7 @@ Status Trace::write(const std::string &path, const Plan &plan) const {
     }
     json += lineOf(event) + ",\n";
   }
+  json += arrows;
   if (json.ends_with(",\n"))
     json.erase(json.size() - 2);
   json += "\n]}\n";

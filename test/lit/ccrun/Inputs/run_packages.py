@@ -258,6 +258,14 @@ def measure():
                 assert launch["ts"] <= part["ts"] + 1e-3 and \
                     part["ts"] + part["dur"] <= launch["ts"] + launch["dur"] + 1e-3, (launch, part)
         assert min(e["ts"] for e in spans) == 0
+        # From whoever came to a barrier last, an arrow to each of the others.
+        barriers = [e for e in spans if e["name"] == "barrier"]
+        begins, ends = ({e["id"]: e for e in events if e["ph"] == kind} for kind in "sf")
+        assert barriers and len(begins) == len(ends) == len(barriers) * 3 // 4, (len(begins), len(barriers))
+        for i, begin in begins.items():
+            came, went = (next(e for e in barriers if e["pid"] == at["pid"] and e["ts"] - 2e-3 <= at["ts"] <=
+                               e["ts"] + e["dur"] + 2e-3) for at in (begin, ends[i]))
+            assert came["pid"] != went["pid"] and came["args"] == went["args"] and came["ts"] >= went["ts"], (came, went)
     assert len(json.load(open("t.json"))["traceEvents"]) > 20
 
 
