@@ -47,6 +47,13 @@ def _placements(argument, name, layout):
     return tuple(made)
 
 
+def as_argument(argument: Argument, value: Any) -> Any:
+    """A gradient as a backward program takes it: of DTensors autograd chooses the placements."""
+    if not hasattr(value, "placements"):
+        return value.contiguous()
+    return value.redistribute(value.device_mesh, placements_of(argument))
+
+
 def _is_local(argument):
     return any(state.kind == "local" for state in argument.layout.values())
 
@@ -126,7 +133,9 @@ class _OnMesh:
         if is_whole and tuple(value.shape) != argument.shape:
             raise self._error(ValueError, argument, f"expected shape {list(argument.shape)}, found {list(value.shape)}")
         gradients = self.of_gradients[argument.name]
-        return value.to_local() if gradients is None else value.to_local(grad_placements=gradients)
+        local = value.to_local() if gradients is None else value.to_local(grad_placements=gradients)
+        # How DTensors that PyTorch has cut lie in memory differs.
+        return local if argument.kind == "inout" else local.contiguous()
 
     def _give(self, argument, value):
         from torch.distributed.tensor import DTensor

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from .._layouts import AxisState
+from ._dtensors import as_argument
 
 _PREFIX = "grad_"
 _REPLICATED = AxisState("replicated")
@@ -144,10 +145,11 @@ class Gradients:
         """The gradients of the arguments, None where there is none."""
         tensors, numbers = iter(ctx.saved_tensors), iter(ctx.numbers)
         values = []
-        for kind, place in self._sources:
+        arguments = (argument for argument in self.program.arguments if argument.kind != "result")
+        for argument, (kind, place) in zip(arguments, self._sources):
             if kind == "gradient":
                 # That of a sum is one number, seen as many.
-                values.append(gradients[place].contiguous())
+                values.append(as_argument(argument, gradients[place]))
             elif kind == "input" and self._inputs[place].is_value:
                 values.append(next(numbers))
             else:

@@ -145,8 +145,8 @@ class Model(torch.nn.Module):
 
 
 class Update(torch.nn.Module):
-    def forward(self, p):
-        update(p, x, 0.5)
+    def forward(self, p, g):
+        update(p, g, 0.5)
         return p + 1
 
 
@@ -162,6 +162,6 @@ for strict in (False, True):
     for one in (program, program.run_decompositions(), torch.export.load(file)):
         same(one.module()(x), 3 * x * x * w)
 p = x.clone()
-same(torch.export.export(Update(), (p.clone(),)).module()(p), 0.5 * x + 1)
+same(torch.export.export(Update(), (p.clone(), x)).module()(p, x), 0.5 * x + 1)
 same(p, 0.5 * x)
 print("right")
