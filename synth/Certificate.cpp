@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <numeric>
+#include <set>
 
 using namespace ccn;
 using namespace ccn::synth;
@@ -123,6 +125,79 @@ double byLengths(const Certificate &c) {
   return room > 0 ? passed / room : 0;
 }
 
+/// What it costs to get from each node (row) to each other by links and the
+/// nodes that hold nothing; -1 where there is no way.
+std::vector<std::vector<int64_t>>
+directCosts(const Topology &t, const std::vector<int64_t> &price) {
+  const size_t nodes = t.nodes.size();
+  std::vector<std::vector<int64_t>> cost(nodes,
+                                         std::vector<int64_t>(nodes, -1));
+  for (size_t l = 0; l < t.links.size(); ++l) {
+    int64_t &known = cost[t.links[l].src][t.links[l].dst];
+    if (known < 0 || price[l] < known)
+      known = price[l];
+  }
+  for (size_t k = 0; k < nodes; ++k) {
+    if (t.nodes[k].isHost())
+      continue;
+    for (size_t i = 0; i < nodes; ++i)
+      for (size_t j = 0; j < nodes && cost[i][k] >= 0; ++j)
+        if (cost[k][j] >= 0 &&
+            (cost[i][j] < 0 || cost[i][k] + cost[k][j] < cost[i][j]))
+          cost[i][j] = cost[i][k] + cost[k][j];
+  }
+  return cost;
+}
+
+/// Where ways that cost no more than some price join hosts to blocks, each
+/// chunk that all ranks add to and need is sent from block to block at least
+/// twice as often as there are blocks with ranks but one: the first host that
+/// has the sum got something from each other block, and each of these gets
+/// something after that. Each such send costs more than the price.
+double byPrices(const Certificate &c) {
+  const Topology &t = c.topology;
+  const auto ranks = static_cast<size_t>(c.collective.ranks);
+  if (!c.collective.combining || c.prices.size() != t.links.size())
+    return 0;
+  for (const ChunkRelation &chunk : c.collective.chunks)
+    if (chunk.pre.size() != ranks || chunk.post.size() != ranks)
+      return 0;
+  double room = 0;
+  for (size_t l = 0; l < t.links.size(); ++l)
+    room += static_cast<double>(c.prices[l]) * t.links[l].gbps;
+  std::vector<std::vector<int64_t>> cost = directCosts(t, c.prices);
+  std::vector<int64_t> levels;
+  for (size_t i = 0; i < t.nodes.size(); ++i)
+    for (size_t j = 0; j < t.nodes.size(); ++j)
+      if (i != j && t.nodes[i].isHost() && t.nodes[j].isHost() &&
+          cost[i][j] >= 0)
+        levels.push_back(cost[i][j]);
+  std::sort(levels.begin(), levels.end());
+  levels.erase(std::unique(levels.begin(), levels.end()), levels.end());
+  // By node, its block at the level; at first each is alone.
+  std::vector<size_t> block(t.nodes.size());
+  std::iota(block.begin(), block.end(), 0);
+  const std::vector<int> rankNodes = t.rankNodes();
+  double total = 0;
+  int64_t below = 0;
+  for (int64_t level : levels) {
+    std::set<size_t> apart;
+    for (int node : rankNodes)
+      apart.insert(block[node]);
+    total += 2 * static_cast<double>(level - below) *
+             static_cast<double>(apart.size() - 1);
+    below = level;
+    for (size_t i = 0; i < t.nodes.size(); ++i)
+      for (size_t j = 0; j < t.nodes.size(); ++j)
+        if (t.nodes[i].isHost() && t.nodes[j].isHost() && cost[i][j] >= 0 &&
+            cost[i][j] <= level && block[i] != block[j])
+          std::replace(block.begin(), block.end(), block[j], size_t(block[i]));
+  }
+  return room > 0
+             ? total * static_cast<double>(c.collective.chunks.size()) / room
+             : 0;
+}
+
 /// The fewest steps from one rank to another; -1 if there is no way. A step
 /// passes switches and NICs, and ends at a GPU or a CPU.
 int distanceInSteps(const Topology &t, int from, int to) {
@@ -201,9 +276,10 @@ double ccn::synth::provedUs(const Certificate &c) {
 }
 
 double ccn::synth::provedUsPerGB(const Certificate &c) {
-  double chunksPerGBps = c.countsSends       ? bySends(c)
-                         : c.lengths.empty() ? byCut(c)
-                                             : byLengths(c);
+  double chunksPerGBps = c.countsSends        ? bySends(c)
+                         : !c.prices.empty()  ? byPrices(c)
+                         : !c.lengths.empty() ? byLengths(c)
+                                              : byCut(c);
   // 1 GB/s is 1000 bytes a microsecond.
   return chunksPerGBps * 1e9 / c.collective.bufferChunks / 1000;
 }
@@ -283,6 +359,8 @@ std::string ccn::synth::writeCertificate(const Certificate &c) {
   out["least_us_per_GB"] = c.leastUsPerGB;
   if (c.countsSends)
     out["sends"] = true;
+  else if (!c.prices.empty())
+    out["prices"] = c.prices;
   else if (!c.lengths.empty())
     out["lengths"] = c.lengths;
   else
@@ -305,7 +383,7 @@ Result<Certificate> ccn::synth::parseCertificate(std::string_view text,
     nlohmann::json value = parseJson(text, where);
     JsonAt root(value, std::string(where), "");
     root.onlyKeys({"ccn_certificate", "least_us_per_GB", "sends", "lengths",
-                   "cut", "size", "steps", "topology", "collective"});
+                   "prices", "cut", "size", "steps", "topology", "collective"});
     root.at("ccn_certificate").integer(1, 1);
     Certificate c;
     Result<Topology> topology =
@@ -320,10 +398,11 @@ Result<Certificate> ccn::synth::parseCertificate(std::string_view text,
     c.collective = *std::move(collective);
     c.leastUsPerGB = root.at("least_us_per_GB").number();
     c.countsSends = root.has("sends") && root.at("sends").boolean();
-    if (root.has("lengths"))
-      for (size_t i = 0, n = root.at("lengths").arraySize(); i < n; ++i)
-        c.lengths.push_back(
-            root.at("lengths").at(i).integer(0, int64_t(1) << 40));
+    for (auto [key, list] :
+         {std::pair("lengths", &c.lengths), std::pair("prices", &c.prices)})
+      if (root.has(key))
+        for (size_t i = 0, n = root.at(key).arraySize(); i < n; ++i)
+          list->push_back(root.at(key).at(i).integer(0, int64_t(1) << 40));
     if (root.has("cut"))
       for (size_t i = 0, n = root.at("cut").arraySize(); i < n; ++i) {
         std::string name = root.at("cut").at(i).string();

@@ -27,10 +27,11 @@ struct Certificate {
   double leastUsPerGB = 0;
   /// One of these proves it: nodes that chunks must leave; lengths of the links
   /// and then of the edge sets, of which each chunk with one source and one
-  /// destination passes at least the distance; or the number of sends that a
-  /// sum needs.
+  /// destination passes at least the distance; prices of the links, of which
+  /// each chunk of an all_reduce costs at least twice a spanning tree; or the
+  /// number of sends that a sum needs.
   std::vector<int> cut;
-  std::vector<int64_t> lengths;
+  std::vector<int64_t> lengths, prices;
   bool countsSends = false;
   /// For a buffer of `bytes`, if there are any, with latency: the longer of
   /// that from one rank to another, and of the time that the proof shows plus
@@ -57,7 +58,7 @@ std::optional<CollectiveKind> kindOf(const Collective &collective);
 /// Empty if the proof shows the claims; else what is wrong.
 std::string verify(const Certificate &certificate);
 
-/// The microseconds that the cut, the lengths or the sends prove for 1e9 bytes:
+/// The microseconds that the cut, lengths, prices or sends prove for 1e9 bytes:
 /// what a right claim is.
 double provedUsPerGB(const Certificate &certificate);
 

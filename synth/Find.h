@@ -33,9 +33,9 @@ struct FoundSchedule {
 
 /// What proves a bound: see Certificate.h.
 struct BoundProof {
-  std::vector<int> cut;
+  std::vector<int> cut = {};
   bool countsSends = false;
-  std::vector<int64_t> lengths;
+  std::vector<int64_t> lengths = {}, prices = {};
   int latencyFrom = 0, latencyTo = 0;
 };
 

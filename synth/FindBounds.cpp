@@ -70,7 +70,7 @@ void boundLatency(FindSearch &search) {
   search.raiseBound(most,
                     "the latency from " + fabric.hostName(src) + " to " +
                         fabric.hostName(dst),
-                    {{}, false, {}, src, dst});
+                    {.latencyFrom = src, .latencyTo = dst});
 }
 
 /// A latency that every send has at least: that of the fastest link into a
@@ -96,7 +96,7 @@ void boundSends(FindSearch &search) {
   search.raiseBound(timeOf(search, 0) + sends * search.bytes / (into * 1000),
                     std::to_string(sends) +
                         " sends of the buffer over all links",
-                    {{}, true, {}});
+                    {.countsSends = true});
 }
 
 } // namespace
@@ -121,5 +121,5 @@ void ccn::synth::raiseBounds(FindSearch &search) {
   if (bound.roundsPerChunk.den > 0 && bound.roundsPerChunk.num > 0)
     search.raiseBound(timeOf(search, bound.roundsPerChunk.value()),
                       describe(bound, fabric),
-                      {bound.nodes, bound.byCount, {}});
+                      {.cut = bound.nodes, .countsSends = bound.byCount});
 }

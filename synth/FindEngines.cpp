@@ -10,6 +10,7 @@
 #include "synth/Compose.h"
 #include "synth/Find.h"
 #include "synth/FindBounds.h"
+#include "synth/FindTrees.h"
 #include "synth/Flow.h"
 #include "synth/FlowSchedule.h"
 #include "synth/Hierarchy.h"
@@ -31,10 +32,6 @@ namespace {
 constexpr int64_t maxSends = 4'000'000;
 /// The limit for textbook schedules, since large machines have better ones.
 constexpr int64_t maxTextbook = 300'000;
-
-std::string counted(int count, const std::string &one) {
-  return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
-}
 
 /// Sends of a schedule of the kind with `chunks` chunks a rank's share.
 int64_t expectedSends(const Fabric &fabric, CollectiveKind kind,
@@ -359,7 +356,7 @@ void flows(FindSearch &search) {
     search.raiseBound(
         timeOf(search, result->bound.value() / search.collective.chunksPerNode),
         result->bound.str() + " rounds, by the lengths of links",
-        {{}, false, result->lengths});
+        {.lengths = result->lengths});
     search.offer("flows", "flows, " + counted(result->multiplier, "time"),
                  std::move(result->schedule), fabric);
   }
@@ -390,6 +387,11 @@ void reorder(FindSearch &search) {
   std::string method;
   uint64_t seed = search.seed;
   double tried = -1;
+  // The others need the time more.
+  const double half = search.limits.remaining() / 2;
+  while (search.othersRun() && search.limits.remaining() > half &&
+         !search.limits.expired())
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
   while (!search.limits.expired()) {
     std::optional<FoundSchedule> best = search.fastest(tried, mostReordered);
     if (!best) {
@@ -446,6 +448,8 @@ std::vector<FindEngine> ccn::synth::findEngines(const Fabric &fabric,
   bool rooted = kind == Broadcast || kind == Reduce;
   // Searches over steps are for machines of one or a few nodes.
   constexpr int maxSearched = 64, maxPacked = 160;
+  // Linear programs have columns for trees and rows for links (and steps).
+  constexpr int maxWeighted = 40, maxTimed = 16;
   std::vector<FindEngine> engines = {{"textbook", textbook}};
   if (copied || rooted)
     engines.push_back({"breadth-first", breadthFirst});
@@ -471,6 +475,10 @@ std::vector<FindEngine> ccn::synth::findEngines(const Fabric &fabric,
     engines.push_back({"relays", relays});
   if ((copied || rooted) && fabric.ranks <= maxPacked)
     engines.push_back({"trees", packedTrees});
+  if ((copied || rooted) && fabric.ranks <= maxWeighted)
+    engines.push_back({"weighted trees", findWeightedTrees});
+  if ((copied || rooted) && fabric.ranks <= maxTimed)
+    engines.push_back({"timed trees", findTimedTrees});
   engines.push_back({"bounds", raiseBounds});
   if (fabric.ranks <= maxSearched)
     engines.push_back({"frontier", frontier});

@@ -92,6 +92,9 @@ Result<Schedule> treeSchedule(Fabric &fabric, CollectiveKind kind, int pieces,
                               std::vector<Forest> *forests = nullptr,
                               int maxChunks = INT_MAX, int root = 0);
 
+/// Adds the ways that were added to the reversed fabric.
+void addWaysOf(const Fabric &back, Fabric &fabric);
+
 /// The error where a rank has more trees than it may have chunks.
 Status tooManyTrees(int64_t trees, int maxChunks);
 

@@ -90,8 +90,7 @@ Status ccn::synth::tooManyTrees(int64_t trees, int maxChunks) {
                " trees a rank, found " + std::to_string(trees));
 }
 
-/// Adds the ways that were added to the reversed fabric.
-static void addWaysOf(const Fabric &back, Fabric &fabric) {
+void ccn::synth::addWaysOf(const Fabric &back, Fabric &fabric) {
   FabricWays ways(fabric);
   for (size_t e = fabric.edges.size(); e < back.edges.size(); ++e) {
     std::vector<int> path = back.edges[e].path;

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "synth/LinearProgram.h"
+#include "synth/ColumnProgram.h"
 #include "synth/Z3Watchdog.h"
 
 #include <ClpEventHandler.hpp>
@@ -269,4 +270,54 @@ Answer LinearProgram::solveZ3(bool integers, const Limits &limits,
     // Z3 throws when it is interrupted at an unlucky moment.
     return Answer::Unknown;
   }
+}
+
+ColumnProgram::ColumnProgram(const std::vector<double> &atMost,
+                             const std::vector<char> &equal)
+    : simplex(std::make_unique<ClpSimplex>()) {
+  simplex->setLogLevel(0);
+  simplex->setPerturbation(50);
+  simplex->resize(static_cast<int>(atMost.size()), 0);
+  for (size_t row = 0; row < atMost.size(); ++row)
+    simplex->setRowBounds(static_cast<int>(row),
+                          equal[row] ? atMost[row] : -COIN_DBL_MAX,
+                          atMost[row]);
+}
+
+ColumnProgram::~ColumnProgram() = default;
+
+int ColumnProgram::addColumn(double cost,
+                             const std::vector<std::pair<int, double>> &terms) {
+  std::vector<int> rows;
+  std::vector<double> coefficients;
+  for (auto [row, coefficient] : terms) {
+    rows.push_back(row);
+    coefficients.push_back(coefficient);
+  }
+  simplex->addColumn(static_cast<int>(rows.size()), rows.data(),
+                     coefficients.data(), 0, COIN_DBL_MAX, cost);
+  return simplex->numberColumns() - 1;
+}
+
+Answer ColumnProgram::minimize(const Limits &limits,
+                               std::vector<double> &values,
+                               std::vector<double> &duals) {
+  if (limits.expired())
+    return Answer::Unknown;
+  try {
+    // With Clp's own copy of the watch.
+    ClpWatch watch(limits);
+    simplex->passInEventHandler(&watch);
+    simplex->primal();
+  } catch (const CoinError &) {
+    return Answer::Unknown;
+  }
+  constexpr int optimal = 0, infeasible = 1;
+  if (simplex->status() != optimal)
+    return simplex->status() == infeasible ? Answer::No : Answer::Unknown;
+  const double *x = simplex->primalColumnSolution();
+  const double *y = simplex->dualRowSolution();
+  values.assign(x, x + simplex->numberColumns());
+  duals.assign(y, y + simplex->numberRows());
+  return Answer::Yes;
 }

@@ -249,6 +249,7 @@ int emitStepProof(const SolveCommand &c, const Topology &machine,
 static bool isByLatency(Certificate certificate) {
   certificate.cut.clear();
   certificate.lengths.clear();
+  certificate.prices.clear();
   certificate.countsSends = false;
   return certificate.bytes > 0 &&
          certificate.leastUs <= provedUs(certificate) * (1 + 1e-9);
@@ -296,10 +297,11 @@ int checkCertificate(const Problem &problem, const std::string &text,
   std::cout << file << ": proved: no schedule of "
             << describe(certificate->collective) << " on " << *machine
             << " takes less than " << time << " ("
-            << (isByLatency(*certificate)      ? "by latency"
-                : certificate->countsSends     ? "by its sends"
-                : certificate->lengths.empty() ? "by a cut"
-                                               : "by lengths of links")
+            << (isByLatency(*certificate)       ? "by latency"
+                : certificate->countsSends      ? "by its sends"
+                : !certificate->prices.empty()  ? "by prices of links"
+                : !certificate->lengths.empty() ? "by lengths of links"
+                                                : "by a cut")
             << ")";
   if (certificate->steps >= 0)
     std::cout << ", or fewer than " << certificate->steps << " steps";

@@ -112,6 +112,7 @@ static int emitFindCertificate(const FindCommand &c, const Topology &machine,
   certificate.cut = result.proof.cut;
   certificate.countsSends = result.proof.countsSends;
   certificate.lengths = result.proof.lengths;
+  certificate.prices = result.proof.prices;
   certificate.latencyFrom = result.proof.latencyFrom;
   certificate.latencyTo = result.proof.latencyTo;
   certificate.bytes = bytes;
