@@ -17,40 +17,60 @@ using namespace ccn::synth;
 /// Less than this part of the rounds is not worth more work.
 static constexpr double gap = 0.002;
 
-/// Trees weighted by a linear program, with chunks enough that rounding the
-/// weights loses little.
-void ccn::synth::findWeightedTrees(FindSearch &search) {
-  const Collective &coll = search.collective;
-  constexpr int leastChunks = 16, maxChunks = 4096, maxSends = 2'000'000;
-  Result<FractionalTrees> trees =
-      fractionalTrees(*search.fabric, coll.kind, coll.root, gap, search.limits);
-  if (!trees)
-    return;
-  if (!trees->sumPrices.empty())
-    search.raiseBound(timeOf(search, trees->sumRounds),
-                      std::to_string(trees->sumRounds) +
+static void raiseSumBound(FindSearch &search, const FractionalTrees &trees) {
+  if (!trees.sumPrices.empty())
+    search.raiseBound(timeOf(search, trees.sumRounds),
+                      std::to_string(trees.sumRounds) +
                           " rounds a buffer, by prices of links",
-                      {.prices = trees->sumPrices});
+                      {.prices = trees.sumPrices});
+}
+
+/// Offers pipelines of more and more chunks, until more make them slower or too
+/// large.
+static void offerPipelines(FindSearch &search, const FractionalTrees &trees) {
+  const Collective &coll = search.collective;
+  constexpr int leastChunks = 16, maxChunks = 16384, maxSends = 150'000;
+  const bool shared = coll.kind == CollectiveKind::AllGather ||
+                      coll.kind == CollectiveKind::ReduceScatter;
   double best = 0;
   int inVain = 0;
   for (int chunks = leastChunks; chunks <= maxChunks && inVain < 2;
        chunks *= 2) {
     auto fabric = std::make_shared<Fabric>(*search.fabric);
     Result<Schedule> schedule =
-        scheduleOfTrees(*trees, *fabric, coll.kind, coll.root, chunks);
+        scheduleOfTrees(trees, *fabric, coll.kind, coll.root, chunks);
     if (!schedule || search.limits.expired())
       return;
-    int64_t sends = schedule->totalSends();
-    bool shared = coll.kind == CollectiveKind::AllGather ||
-                  coll.kind == CollectiveKind::ReduceScatter;
+    int sends = schedule->totalSends();
     double us = search.offer("weighted trees",
                              "weighted trees, " + counted(chunks, "chunk") +
                                  (shared ? " a rank" : ""),
                              std::move(*schedule), fabric);
     inVain = best > 0 && us >= best ? inVain + 1 : 0;
     best = best > 0 ? std::min(best, us) : us;
-    if (sends > maxSends)
+    if (us < 0 || sends > maxSends)
       return;
+  }
+}
+
+void ccn::synth::findWeightedTrees(FindSearch &search) {
+  const Collective &coll = search.collective;
+  // Of slow links; for the other collectives timed trees do better.
+  std::vector<double> parts = {1};
+  if (coll.rooted())
+    parts = {0.9, 0.7};
+  double rounds = 0;
+  for (double part : parts) {
+    Result<FractionalTrees> trees = fractionalTrees(
+        *search.fabric, coll.kind, coll.root, gap, part, search.limits);
+    if (!trees)
+      return;
+    raiseSumBound(search, *trees);
+    // Without slow links there is nothing more to try.
+    if (trees->rounds <= rounds * (1 + gap))
+      return;
+    rounds = trees->rounds;
+    offerPipelines(search, *trees);
   }
 }
 
@@ -93,10 +113,11 @@ void ccn::synth::findTimedTrees(FindSearch &search) {
   CollectiveKind kind = coll.kind == ReduceScatter ? AllGather
                         : coll.kind == Reduce      ? Broadcast
                                                    : coll.kind;
-  Result<FractionalTrees> trees =
-      fractionalTrees(*search.fabric, coll.kind, coll.root, gap, search.limits);
+  Result<FractionalTrees> trees = fractionalTrees(
+      *search.fabric, coll.kind, coll.root, gap, 1, search.limits);
   if (!trees)
     return;
+  raiseSumBound(search, *trees);
   Fabric machine = turned ? reversed(*search.fabric) : *search.fabric;
   std::vector<std::vector<TreeShape>> shapes = shapesOf(*trees, machine);
   auto fabric = std::make_shared<Fabric>(*search.fabric);

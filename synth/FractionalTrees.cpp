@@ -28,7 +28,8 @@ constexpr int firstTries = 24;
 
 /// What carries data: links, then edge sets. Capacities are in units.
 struct Resources {
-  explicit Resources(const Fabric &fabric);
+  /// Of slow links that part is used.
+  Resources(const Fabric &fabric, double slowPart);
   /// The prices of links, with those of their sets.
   std::vector<double> ofLinks(const std::vector<double> &prices) const;
 
@@ -37,9 +38,24 @@ struct Resources {
   std::vector<std::vector<int>> setsOf;
 };
 
-Resources::Resources(const Fabric &fabric)
+/// Whether a link is much slower than the fastest out of a rank.
+bool isSlow(const Fabric &fabric, size_t link) {
+  constexpr double much = 3;
+  int fastest = 0;
+  for (size_t l = 0; l < fabric.linkCap.size(); ++l)
+    if (int host = fabric.nodeHost[fabric.topology.links[l].src];
+        host >= 0 && host < fabric.ranks)
+      fastest = std::max(fastest, fabric.linkCap[l]);
+  return fabric.linkCap[link] * much < fastest;
+}
+
+Resources::Resources(const Fabric &fabric, double slowPart)
     : capacity(fabric.linkCap.begin(), fabric.linkCap.end()),
       setsOf(fabric.linkCap.size()) {
+  if (slowPart < 1)
+    for (size_t l = 0; l < setsOf.size(); ++l)
+      if (isSlow(fabric, l))
+        capacity[l] *= slowPart;
   for (const EdgeSet &set : fabric.topology.edgeSets) {
     for (int l : set.links)
       setsOf[l].push_back(static_cast<int>(capacity.size()));
@@ -102,9 +118,10 @@ double leastOfSums(const HostWays &ways, int ranks) {
 /// Minimizes the rounds in which columns are carried.
 class Generator {
 public:
-  Generator(const Fabric &fabric, int lists, bool sums, Oracle oracle)
+  Generator(const Fabric &fabric, double slowPart, int lists, bool sums,
+            Oracle oracle)
       : fabric(fabric), lists(lists), sums(sums), oracle(std::move(oracle)),
-        resources(fabric), opposite(fabric.linkCap.size(), -1) {
+        resources(fabric, slowPart), opposite(fabric.linkCap.size(), -1) {
     const std::vector<Link> &links = fabric.topology.links;
     std::map<std::pair<int, int>, int> byEnds;
     for (size_t l = 0; l < links.size(); ++l)
@@ -421,15 +438,14 @@ static std::vector<int64_t> wholePrices(const std::vector<double> &prices) {
   return result;
 }
 
-Result<FractionalTrees> ccn::synth::fractionalTrees(const Fabric &fabric,
-                                                    CollectiveKind kind,
-                                                    int root, double gap,
-                                                    const Limits &limits) {
+Result<FractionalTrees>
+ccn::synth::fractionalTrees(const Fabric &fabric, CollectiveKind kind, int root,
+                            double gap, double slowPart, const Limits &limits) {
   using enum CollectiveKind;
   if (kind == ReduceScatter || kind == Reduce)
     return fractionalTrees(reversed(fabric),
                            kind == Reduce ? Broadcast : AllGather, root, gap,
-                           limits);
+                           slowPart, limits);
   if (kind != AllGather && kind != Broadcast && kind != AllReduce)
     return error("expected a collective that trees make");
   if (fabric.ranks < 2)
@@ -440,7 +456,7 @@ Result<FractionalTrees> ccn::synth::fractionalTrees(const Fabric &fabric,
     std::iota(roots.begin(), roots.end(), 0);
   }
   bool sums = kind == AllReduce;
-  Generator generator(fabric, static_cast<int>(roots.size()), sums,
+  Generator generator(fabric, slowPart, static_cast<int>(roots.size()), sums,
                       [&](const HostWays &ways) {
                         return sums ? bothWays(ways, fabric.ranks)
                                     : awayFrom(ways, fabric.ranks, roots);

@@ -39,10 +39,13 @@ struct FractionalTrees {
 
 /// Trees for all_gather, reduce_scatter, broadcast, reduce or all_reduce, as
 /// good as is found within the limits, or within `gap` of the best. Those of
-/// reduce_scatter and reduce are of the reversed machine.
+/// reduce_scatter and reduce are of the reversed machine. Links much slower
+/// than the fastest out of a rank are used in part only: sends that wait for
+/// each other cannot fill all links, and slow ones matter least.
 Result<FractionalTrees> fractionalTrees(const Fabric &fabric,
                                         CollectiveKind kind, int root,
-                                        double gap, const Limits &limits);
+                                        double gap, double slowPart,
+                                        const Limits &limits);
 
 /// A schedule by such trees, with so many chunks a rank (all_gather and
 /// reduce_scatter) or in all; ways that the fabric lacks are added to it.

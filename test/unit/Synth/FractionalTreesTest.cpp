@@ -114,7 +114,8 @@ TEST(FractionalTrees, ReachTheBoundsOfCuts) {
                            "star(4)", "byteps-pcie", "mi250", "full(2)"})
     for (CollectiveKind kind : {AllGather, ReduceScatter, Broadcast, Reduce}) {
       Fabric fabric = fabricOf(spec);
-      Result<FractionalTrees> trees = fractionalTrees(fabric, kind, 1, gap, {});
+      Result<FractionalTrees> trees =
+          fractionalTrees(fabric, kind, 1, gap, 1, {});
       ASSERT_TRUE(bool(trees)) << spec << ": " << trees.message();
       RoundBound bound =
           roundBound(fabric, collectiveOf(std::string(kindName(kind)),
@@ -133,8 +134,8 @@ TEST(FractionalTrees, SumsReachTheBoundOfPrices) {
         std::pair("mi250", 7.0 / 24), std::pair("full(3)", 2.0 / 3),
         std::pair("ring(2)", 1.0)}) {
     Fabric fabric = fabricOf(spec);
-    Result<FractionalTrees> trees =
-        fractionalTrees(fabric, CollectiveKind::AllReduce, 0, /*gap=*/1e-4, {});
+    Result<FractionalTrees> trees = fractionalTrees(
+        fabric, CollectiveKind::AllReduce, 0, /*gap=*/1e-4, 1, {});
     ASSERT_TRUE(bool(trees)) << spec << ": " << trees.message();
     EXPECT_NEAR(trees->rounds, rounds, 1e-3 * rounds) << spec;
     EXPECT_NEAR(trees->sumRounds, rounds, 1e-3 * rounds) << spec;
@@ -175,7 +176,7 @@ TEST(FractionalTrees, SchedulesAreRight) {
          {AllGather, ReduceScatter, AllReduce, Broadcast, Reduce}) {
       Fabric fabric = fabricOf(spec);
       Result<FractionalTrees> trees =
-          fractionalTrees(fabric, kind, 2, /*gap=*/1e-2, {});
+          fractionalTrees(fabric, kind, 2, /*gap=*/1e-2, 0.7, {});
       ASSERT_TRUE(bool(trees)) << spec << ": " << trees.message();
       for (int chunks : {1, 3, 64}) {
         Result<Schedule> schedule =
@@ -190,8 +191,8 @@ TEST(FractionalTrees, SchedulesAreRight) {
 
 TEST(FractionalTrees, PipelinesComeNearTheBound) {
   Fabric fabric = fabricOf("mesh(5,5)");
-  Result<FractionalTrees> trees =
-      fractionalTrees(fabric, CollectiveKind::AllReduce, 0, /*gap=*/1e-3, {});
+  Result<FractionalTrees> trees = fractionalTrees(
+      fabric, CollectiveKind::AllReduce, 0, /*gap=*/1e-3, 1, {});
   ASSERT_TRUE(bool(trees));
   Result<Schedule> schedule =
       scheduleOfTrees(*trees, fabric, CollectiveKind::AllReduce, 0, 1024);
@@ -210,7 +211,7 @@ TEST(FractionalTrees, OneRankHasNothingToDo) {
     return one;
   }());
   EXPECT_FALSE(
-      bool(fractionalTrees(fabric, CollectiveKind::AllReduce, 0, 1e-3, {})));
+      bool(fractionalTrees(fabric, CollectiveKind::AllReduce, 0, 1e-3, 1, {})));
 }
 
 TEST(TimedTrees, ReachWhatIsKnownOfFrontiers) {
