@@ -15,6 +15,10 @@
 #include <numeric>
 #include <thread>
 
+#ifdef __linux__
+#include <sys/resource.h>
+#endif
+
 using namespace ccn;
 using namespace ccn::synth;
 
@@ -115,7 +119,9 @@ double Search::offer(const std::string &engine, const std::string &method,
 
 void Search::raiseBound(double us, const std::string &why, BoundProof proof) {
   std::lock_guard lock(mutex);
-  if (us <= boundUs)
+  // What is proved in two ways is not a better bound.
+  constexpr double rounding = 1 + 1e-9;
+  if (us <= rounding * boundUs)
     return;
   boundUs = us;
   bound = why;
@@ -134,6 +140,15 @@ std::optional<FoundSchedule> Search::fastest(double knownUs, int mostSends) {
   return least->second;
 }
 
+/// Lets other threads run first. It is not undone, which needs privileges.
+void lowerPriority() {
+#ifdef __linux__
+  // On Linux this is about the thread alone.
+  constexpr int lower = 10;
+  setpriority(PRIO_PROCESS, 0, lower);
+#endif
+}
+
 void Search::work() {
   std::unique_lock lock(mutex);
   isRunning.resize(engines.size());
@@ -141,6 +156,8 @@ void Search::work() {
     size_t index = next++;
     isRunning[index] = 1;
     lock.unlock();
+    if (engines[index].givesWay)
+      lowerPriority();
     try {
       engines[index].run(*this);
     } catch (const std::exception &) {
@@ -240,7 +257,7 @@ Result<FindResult> ccn::synth::findSchedule(
   search->limits.interrupt = &search->stop;
   unsigned cores = options.threads > 0 ? static_cast<unsigned>(options.threads)
                                        : std::thread::hardware_concurrency();
-  search->engines = findEngines(fabric, *smallest, cores);
+  search->engines = findEngines(fabric, *smallest, options.bytes, cores);
   // Some engines may take all the time there is: with fewer threads than
   // engines the others would never run.
   size_t threads = options.threads > 0 ? static_cast<size_t>(options.threads)

@@ -104,11 +104,15 @@ class FindSearch;
 struct FindEngine {
   std::string name;
   std::function<void(FindSearch &)> run;
+  /// Of those that take all the time there is, others find more for this size.
+  bool givesWay = false;
 };
 
-/// The engines that fit, quick ones first, for that many cores.
-std::vector<FindEngine>
-findEngines(const Fabric &fabric, const Collective &collective, unsigned cores);
+/// The engines that fit a collective of so many bytes, quick ones first, for
+/// that many cores.
+std::vector<FindEngine> findEngines(const Fabric &fabric,
+                                    const Collective &collective, double bytes,
+                                    unsigned cores);
 
 class FindSearch {
 public:

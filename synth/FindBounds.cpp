@@ -6,10 +6,12 @@
 
 #include "synth/FindBounds.h"
 #include "synth/Bound.h"
+#include "synth/FractionalTrees.h"
 
 #include <algorithm>
 #include <cmath>
 #include <queue>
+#include <set>
 
 using namespace ccn;
 using namespace ccn::synth;
@@ -99,6 +101,29 @@ void boundSends(FindSearch &search) {
                     {.countsSends = true});
 }
 
+/// The links up to some speed join parts of the machine, as NICs join nodes:
+/// what sums take over these alone.
+void boundSlowLinks(FindSearch &search) {
+  const Fabric &fabric = *search.fabric;
+  constexpr int maxRanks = 256;
+  if (fabric.ranks < 2 || fabric.ranks > maxRanks)
+    return;
+  const std::set<int> speeds(fabric.linkCap.begin(), fabric.linkCap.end());
+  for (int speed : speeds) {
+    std::vector<double> prices;
+    for (int cap : fabric.linkCap)
+      prices.push_back(cap <= speed ? 1 : 0);
+    double rounds = leastSumRounds(fabric, prices);
+    search.raiseBound(
+        timeOf(search, rounds),
+        std::to_string(rounds) + " rounds a buffer, over links of up to " +
+            std::to_string(static_cast<int>(speed * fabric.unitGBps)) + " GB/s",
+        {.prices = {prices.begin(), prices.end()}});
+    if (search.limits.expired())
+      return;
+  }
+}
+
 } // namespace
 
 double ccn::synth::timeOf(const FindSearch &search, double roundsPerChunk) {
@@ -112,8 +137,10 @@ double ccn::synth::timeOf(const FindSearch &search, double roundsPerChunk) {
 void ccn::synth::raiseBounds(FindSearch &search) {
   boundLatency(search);
   const Fabric &fabric = *search.fabric;
-  if (search.collective.kind == CollectiveKind::AllReduce)
+  if (search.collective.kind == CollectiveKind::AllReduce) {
     boundSends(search);
+    boundSlowLinks(search);
+  }
   // All cuts take long on large machines.
   constexpr int many = 512, some = 16;
   RoundBound bound = roundBound(fabric, search.collective,

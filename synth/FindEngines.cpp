@@ -441,7 +441,7 @@ std::optional<Schedule> ccn::synth::fasterOrder(const Schedule &schedule,
 
 std::vector<FindEngine> ccn::synth::findEngines(const Fabric &fabric,
                                                 const Collective &collective,
-                                                unsigned cores) {
+                                                double bytes, unsigned cores) {
   using enum CollectiveKind;
   CollectiveKind kind = collective.kind;
   bool copied = kind == AllGather || kind == ReduceScatter || kind == AllReduce;
@@ -488,5 +488,14 @@ std::vector<FindEngine> ccn::synth::findEngines(const Fabric &fabric,
       engines.push_back(
           {"matching", [i](FindSearch &search) { matching(search, i << 20); }});
   engines.push_back({"reordering", reorder});
+  // Linear programs find what fills links; searches, what takes few sends.
+  constexpr double large = 16e6;
+  for (FindEngine &engine : engines) {
+    bool isProgram =
+        engine.name == "weighted trees" || engine.name == "timed trees";
+    bool isSearch = engine.name == "frontier" || engine.name == "matching" ||
+                    engine.name == "reordering";
+    engine.givesWay = bytes < large ? isProgram : isSearch;
+  }
   return engines;
 }

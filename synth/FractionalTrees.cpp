@@ -132,8 +132,6 @@ public:
         opposite[l] = it->second;
   }
 
-  /// The rounds of an all_reduce of one chunk that prices of links prove.
-  double roundsOfSums(const std::vector<double> &prices) const;
   /// False where nothing was found.
   bool run(double gap, const Limits &limits);
 
@@ -194,15 +192,6 @@ double Generator::boundBy(const std::vector<double> &prices,
   return room > 0 ? cost / room : 0;
 }
 
-double Generator::roundsOfSums(const std::vector<double> &prices) const {
-  double room = 0;
-  for (size_t l = 0; l < prices.size(); ++l)
-    room += prices[l] * resources.capacity[l];
-  return room > 0
-             ? leastOfSums(cheapestWays(fabric, prices), fabric.ranks) / room
-             : 0;
-}
-
 std::vector<Column> Generator::ask(const std::vector<double> &prices) {
   std::vector<Column> found =
       oracle(cheapestWays(fabric, resources.ofLinks(prices)));
@@ -223,7 +212,7 @@ std::vector<Column> Generator::ask(const std::vector<double> &prices) {
     if (opposite[l] >= 0)
       even[l] = (ofLinks[l] + ofLinks[opposite[l]]) / 2;
   for (const std::vector<double> *each : {&ofLinks, &even})
-    if (double least = roundsOfSums(*each); least > sumRounds) {
+    if (double least = leastSumRounds(fabric, *each); least > sumRounds) {
       sumRounds = least;
       sumPrices = *each;
     }
@@ -438,6 +427,16 @@ static std::vector<int64_t> wholePrices(const std::vector<double> &prices) {
   return result;
 }
 
+double ccn::synth::leastSumRounds(const Fabric &fabric,
+                                  const std::vector<double> &prices) {
+  double room = 0;
+  for (size_t l = 0; l < prices.size(); ++l)
+    room += prices[l] * fabric.linkCap[l];
+  if (room <= 0)
+    return 0;
+  return leastOfSums(cheapestWays(fabric, prices), fabric.ranks) / room;
+}
+
 Result<FractionalTrees>
 ccn::synth::fractionalTrees(const Fabric &fabric, CollectiveKind kind, int root,
                             double gap, double slowPart, const Limits &limits) {
@@ -472,8 +471,8 @@ ccn::synth::fractionalTrees(const Fabric &fabric, CollectiveKind kind, int root,
   result.leastRounds = generator.leastRounds;
   result.sumPrices = wholePrices(generator.sumPrices);
   if (!result.sumPrices.empty())
-    result.sumRounds = generator.roundsOfSums(
-        {result.sumPrices.begin(), result.sumPrices.end()});
+    result.sumRounds = leastSumRounds(
+        fabric, {result.sumPrices.begin(), result.sumPrices.end()});
   constexpr double negligible = 1e-6;
   for (size_t c = 0; c < generator.weights.size(); ++c)
     if (generator.weights[c] > negligible) {

@@ -37,6 +37,9 @@ struct FractionalTrees {
   std::vector<int64_t> sumPrices;
 };
 
+/// What prices of links prove: rounds that any all_reduce of one chunk takes.
+double leastSumRounds(const Fabric &fabric, const std::vector<double> &prices);
+
 /// Trees for all_gather, reduce_scatter, broadcast, reduce or all_reduce, as
 /// good as is found within the limits, or within `gap` of the best. Those of
 /// reduce_scatter and reduce are of the reversed machine. Links much slower

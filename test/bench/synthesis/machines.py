@@ -3,9 +3,10 @@
 
 Every schedule is executed, and timed again, by execute.py, which shares no code with ccsynth.
 Prints a table in Markdown: for each machine and collective how far, in percent, the schedules' times
-are above the bound that no schedule can beat. Exit code 4 if a schedule is wrong, if none is found, or
-if executing one takes less than 98 % of the time that ccsynth predicts. (It may take longer: the order
-of sends is another, and large schedules are timed by steps only; --rows says how much.)
+are above the bound that no schedule can beat. --document writes one with times, bounds, methods and
+what others published. Exit code 4 if a schedule is wrong, if none is found, or if executing one takes
+less than 98 % of the time that ccsynth predicts. (It may take longer: the order of sends is another,
+and large schedules are timed by steps only; --results says how much.)
 """
 
 import argparse
@@ -32,6 +33,17 @@ MACHINES = [
     ("tac_het5x5.json", "TACOS"), ("mesh(5,5)", "TACOS"), ("torus(8,8)", "BFB"), ("hypercube(6)", "BFB"),
     ("nvl72", "NVIDIA"), ("hgx-h100x16", "128 GPUs"),
 ]
+
+# GB/s at 1 GB that others publish, or the optimum that they prove.
+PEERS = {
+    ("ndv2x2", "all_gather"): "TE-CCL 22.9, TACCL 18.6",
+    ("dgx2x2", "all_gather"): "TE-CCL 129.0",
+    ("dgx1", "all_gather"): "SCCL 171.4",
+    ("dgx-a100x2", "all_gather"): "ForestColl 346.7",
+    ("mi250", "all_gather"): "ForestColl 342.9",
+    ("hgx-h100x2", "all_gather"): "ForestColl 533.3",
+    ("torus(8,8)", "all_gather"): "BFB 101.6",
+}
 
 
 def nvl72():
@@ -70,44 +82,98 @@ def measure(options, machine, collective, size):
             own = min(t for t in execute.times(machine_text, schedule_text, [nbytes])[0] if t)
         except execute.Wrong as wrong:
             return None, str(wrong)
-        return (us, least, found[3], seconds, own / us - 1), ""
+        return {"machine": machine, "collective": collective, "size": size, "us": us, "bound": least, "GBps": float(found[2]),
+                "by": found[3], "seconds": round(seconds, 1), "executed": round(own / us - 1, 4)}, ""
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--ccsynth", default="ccsynth", help="the tool to run")
-    parser.add_argument("--time-limit", type=float, default=10, help="seconds for each search")
-    parser.add_argument("--machine", action="append", help="only these")
-    parser.add_argument("--rows", action="store_true", help="a line for each schedule on standard error")
-    parser.add_argument("--size", action="append", help="only these (default: 1KB, 1MB and 1GB)")
-    parser.add_argument("--collective", action="append", help="only these")
-    options = parser.parse_args()
+def load(path):
+    """Rows that were measured before, by machine, collective and size."""
+    if not path or not os.path.exists(path):
+        return {}
+    with open(path) as file:
+        rows = [json.loads(line) for line in file]
+    return {(r["machine"], r["collective"], r["size"]): r for r in rows}
+
+
+def gap_of(row):
+    gap = 100 * (row["us"] / row["bound"] - 1)
+    return f"{gap:.{1 if gap < 10 else 0}f}"
+
+
+def write_document(path, options, rows):
+    """A line for each machine and collective."""
+    sizes = options.size or SIZES
+    with open(path, "w") as out:
+        out.write("# Schedules for twenty machines\n\nWritten by `machines.py --document`. Microseconds of the schedule that `ccsynth find` "
+                  "finds, those that no schedule beats,\nand how far the first are above the second; for the largest size by what, and "
+                  "GB/s beside those that others publish (or\nprove to be the optimum). Every schedule was executed by `execute.py`. The last "
+                  "column is the longest search, in seconds, on\ntwo cores with much other work to do.\n\n")
+        out.write("| machine | collective | " + " | ".join(f"{s}: us, bound, %" for s in sizes) + f" | {sizes[-1]}: by | GB/s | others | s |\n")
+        out.write("| - | - |" + " - |" * len(sizes) + " - | - | - | - |\n")
+        for machine, _ in MACHINES:
+            for collective in options.collective or COLLECTIVES:
+                found = [rows.get((machine, collective, size)) for size in sizes]
+                if not any(found):
+                    continue
+                cells = [f"{r['us']:.2f}, {r['bound']:.2f}, {gap_of(r)}" if r else "-" for r in found]
+                last = found[-1]
+                by, rate = (last["by"], f"{last['GBps']:.1f}") if last else ("-", "-")
+                slowest = max(r["seconds"] for r in found if r)
+                out.write(f"| {machine} | `{collective}` | {' | '.join(cells)} | {by} | {rate} | "
+                          f"{PEERS.get((machine, collective), '')} | {slowest:.1f} |\n")
+
+
+def table(options, rows):
+    """Measures what is not in `rows`, prints the table, and returns how many schedules are wrong."""
     wrong = 0
-    print("| machine | from | " + " | ".join(options.collective or COLLECTIVES) + " | most s |")
-    print("| - | - |" + " - |" * len(options.collective or COLLECTIVES) + " - |")
+    collectives = options.collective or COLLECTIVES
+    print("| machine | from | " + " | ".join(f"`{c}`" for c in collectives) + " | most s |")
+    print("| --- | --- |" + " --- |" * (len(collectives) + 1))
     for machine, source in MACHINES:
         if options.machine and machine not in options.machine:
             continue
         cells, slowest = [], 0
-        for collective in options.collective or COLLECTIVES:
+        for collective in collectives:
             gaps = []
             for size in options.size or SIZES:
-                row, why = measure(options, machine, collective, size)
+                row = rows.get((machine, collective, size))
+                if not row and options.only_results:
+                    gaps.append("-")
+                    continue
+                if not row:
+                    row, why = measure(options, machine, collective, size)
                 if not row:
                     wrong += 1
                     gaps.append("wrong")
                     print(f"{machine} {collective} {size}: {why}", file=sys.stderr)
                     continue
-                us, bound, method, seconds, differs = row
-                wrong += differs < -0.02
-                slowest = max(slowest, seconds)
-                gap = 100 * (us / bound - 1)
-                gaps.append(f"{gap:.{1 if gap < 10 else 0}f}")
-                if options.rows:
-                    print(f"{machine} {collective} {size}: {us:.2f} us, bound {bound:.2f}, by {method}, {seconds:.1f} s, "
-                          f"executed {100 * differs:+.1f} %", file=sys.stderr, flush=True)
+                if (machine, collective, size) not in rows and options.results:
+                    with open(options.results, "a") as file:
+                        file.write(json.dumps(row) + "\n")
+                rows[machine, collective, size] = row
+                wrong += row["executed"] < -0.02
+                slowest = max(slowest, row["seconds"])
+                gaps.append(gap_of(row))
             cells.append(" / ".join(gaps))
         print(f"| {machine} | {source} | {' | '.join(cells)} | {slowest:.0f} |", flush=True)
+    return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--ccsynth", default="ccsynth", help="the tool to run")
+    parser.add_argument("--time-limit", type=float, default=9, help="seconds for each search")
+    parser.add_argument("--machine", action="append", help="only these")
+    parser.add_argument("--size", action="append", help="only these (default: 1KB, 1MB and 1GB)")
+    parser.add_argument("--collective", action="append", help="only these")
+    parser.add_argument("--results", help="a file with a line of JSON for each schedule; what is in it is not measured again")
+    parser.add_argument("--only-results", action="store_true", help="measure nothing")
+    parser.add_argument("--document", help="a file for times, bounds and methods, in Markdown")
+    options = parser.parse_args()
+    rows = load(options.results)
+    wrong = table(options, rows)
+    if options.document:
+        write_document(options.document, options, rows)
     return 4 if wrong else 0
 
 

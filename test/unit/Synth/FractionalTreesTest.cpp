@@ -151,6 +151,20 @@ TEST(FractionalTrees, SumsReachTheBoundOfPrices) {
   }
 }
 
+TEST(FractionalTrees, NodesExchangeSumsOverTheirNics) {
+  // Of three nodes with eight NICs of one unit each, four sends of the buffer
+  // go from node to node.
+  Fabric fabric = fabricOf("dgx-a100x3");
+  std::vector<double> prices;
+  for (int cap : fabric.linkCap)
+    prices.push_back(cap == 1 ? 1 : 0);
+  EXPECT_NEAR(leastSumRounds(fabric, prices), 4.0 / 24, 1e-9);
+  // Prices of all links prove less.
+  std::fill(prices.begin(), prices.end(), 1);
+  EXPECT_GT(leastSumRounds(fabric, prices), 0);
+  EXPECT_LT(leastSumRounds(fabric, prices), 3.9 / 24);
+}
+
 TEST(FractionalTrees, PricesProveNothingOfOtherCollectives) {
   Fabric fabric = fabricOf("ring(4)");
   Certificate certificate;
