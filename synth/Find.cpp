@@ -50,6 +50,10 @@ public:
     std::lock_guard lock(mutex);
     return done + 1 < engines.size();
   }
+  double bestUs() override {
+    std::lock_guard lock(mutex);
+    return std::max(best, 0.0);
+  }
   /// What each thread does: engine after engine, until none is left.
   void work();
   FindProgress progress();

@@ -131,6 +131,8 @@ public:
                                                int mostSends) = 0;
   /// Whether other engines may still find a faster one.
   virtual bool othersRun() = 0;
+  /// The time of the fastest schedule so far; 0: none yet.
+  virtual double bestUs() = 0;
 
   std::shared_ptr<const Fabric> fabric;
   /// With the fewest chunks there are.

@@ -138,9 +138,17 @@ void ccn::synth::findTimedTrees(FindSearch &search) {
       return;
     if (!made)
       continue;
-    Result<Schedule> schedule =
-        scheduleOfTimedTrees(*made, machine, kind, coll.root, maxChunks);
+    // What is slower even in fractions takes no time to round.
+    double known = search.bestUs();
+    bool gains = known == 0 || timeOf(search, made->rounds) < known;
     before = std::move(*made);
+    if (!gains) {
+      if (best > 0 && ++inVain == triesInVain)
+        return;
+      continue;
+    }
+    Result<Schedule> schedule =
+        scheduleOfTimedTrees(*before, machine, kind, coll.root, maxChunks);
     if (schedule && turned)
       schedule = invert(*schedule);
     if (!schedule)
