@@ -58,7 +58,7 @@ double timedRounds(const std::string &spec, CollectiveKind kind, int steps) {
   EXPECT_TRUE(bool(trees)) << spec << ": " << trees.message();
   if (!trees)
     return 0;
-  for (int chunks : {1, 7, 100}) {
+  for (int chunks : {1, 7, 2000}) {
     Result<Schedule> schedule =
         scheduleOfTimedTrees(*trees, fabric, kind, 1, chunks);
     EXPECT_TRUE(bool(schedule)) << spec;
@@ -237,6 +237,8 @@ TEST(TimedTrees, ReachWhatIsKnownOfFrontiers) {
   EXPECT_NEAR(timedRounds("dgx1", AllReduce, 4), 1.0 / 3, 1e-3);
   EXPECT_LT(timedRounds("dgx1", AllReduce, 5), 0.3);
   EXPECT_LT(timedRounds("byteps-pcie", AllReduce, 6), 1.1 * 0.0152 * 1.05);
+  // Some trees here lead to a CPU from one rank, which then has the sum, too.
+  EXPECT_LT(timedRounds("byteps-pcie", AllReduce, 8), 1.08 * 0.01524);
   EXPECT_GT(timedRounds("line(3)", Broadcast, 2), 0.5);
 }
 
