@@ -107,7 +107,9 @@ def write_document(path, options, rows):
         out.write("# Schedules for twenty machines\n\nWritten by `machines.py --document`. Microseconds of the schedule that `ccsynth find` "
                   "finds, those that no schedule beats,\nand how far the first are above the second; for the largest size by what, and "
                   "GB/s beside those that others publish (or\nprove to be the optimum). Every schedule was executed by `execute.py`. The last "
-                  "column is the longest search, in seconds, on\ntwo cores with much other work to do.\n\n")
+                  "column is the longest search, in seconds.\n\n")
+        if options.note:
+            out.write(options.note + "\n\n")
         out.write("| machine | collective | " + " | ".join(f"{s}: us, bound, %" for s in sizes) + f" | {sizes[-1]}: by | GB/s | others | s |\n")
         out.write("| - | - |" + " - |" * len(sizes) + " - | - | - | - |\n")
         for machine, _ in MACHINES:
@@ -168,6 +170,7 @@ def main():
     parser.add_argument("--collective", action="append", help="only these")
     parser.add_argument("--results", help="a file with a line of JSON for each schedule; what is in it is not measured again")
     parser.add_argument("--only-results", action="store_true", help="measure nothing")
+    parser.add_argument("--note", help="a line for the document, such as on what it was measured")
     parser.add_argument("--document", help="a file for times, bounds and methods, in Markdown")
     options = parser.parse_args()
     rows = load(options.results)
