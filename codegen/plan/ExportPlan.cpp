@@ -67,6 +67,10 @@ private:
   runtime::LoopOperand operandOf(Value view, plan::AllAttr all, bool isInput);
   const std::string &textOf(func::FuncOp body);
   std::string functionFor(plan::LoopOp op);
+  /// The number of a rank in the result.
+  int numberOf(int64_t rank) const {
+    return numbers[static_cast<size_t>(rank)];
+  }
   int groupOf(plan::GroupAttr group);
   int scheduleOf(plan::ExchangeOp op);
 
@@ -74,6 +78,7 @@ private:
   MeshOp mesh;
   LoopLibrary &library;
   runtime::Plan result;
+  std::vector<int> numbers;
   llvm::DenseMap<plan::GroupAttr, int> groups;
   std::map<std::string, int> schedules;
   /// What bodies compute, as text.
@@ -131,7 +136,7 @@ runtime::View Exporter::viewOf(Value view) {
   result.offset = offset;
   result.strides = listOf(strides);
   if (std::optional<int64_t> rank = plan::rankOf(view))
-    result.rank = static_cast<int>(*rank);
+    result.rank = numberOf(*rank);
   return result;
 }
 
@@ -299,7 +304,7 @@ int Exporter::groupOf(plan::GroupAttr group) {
   if (isNew) {
     std::vector<int> ranks;
     for (int64_t rank : group.getRanks())
-      ranks.push_back(static_cast<int>(rank));
+      ranks.push_back(numberOf(rank));
     result.groups.push_back(std::move(ranks));
   }
   return it->second;
@@ -375,11 +380,11 @@ runtime::Part Exporter::exportPart(Operation &op) {
                                     number(op.getFlags())};
       })
       .Case([&](plan::SignalOp op) -> Part {
-        return runtime::SignalPart{static_cast<int>(op.getRank()),
+        return runtime::SignalPart{numberOf(number(op.getRank())),
                                    number(op.getFlag())};
       })
       .Case([&](plan::AwaitOp op) -> Part {
-        return runtime::AwaitPart{static_cast<int>(op.getRank()),
+        return runtime::AwaitPart{numberOf(number(op.getRank())),
                                   number(op.getFlag())};
       })
       .Case([&](plan::MatmulPartOp op) -> Part {
@@ -520,14 +525,37 @@ void Exporter::exportRank(plan::PlanOp op) {
   result.ranks.push_back(std::move(rank));
 }
 
-runtime::Plan Exporter::run(StringRef program) {
-  if (mesh)
-    for (auto axis : mesh.getAxisNames().getAsRange<StringAttr>())
-      result.mesh.push_back({axis.getValue().str(), mesh.getAxisSize(axis)});
+/// By rank.
+static std::map<int64_t, plan::PlanOp> plansOf(ModuleOp module,
+                                               StringRef program) {
   std::map<int64_t, plan::PlanOp> ranks;
   for (auto op : module.getOps<plan::PlanOp>())
     if (op.getName() == program)
       ranks[static_cast<int64_t>(op.getRank())] = op;
+  return ranks;
+}
+
+std::vector<int64_t> codegen::exportedRanks(ModuleOp module,
+                                            StringRef program) {
+  std::map<int64_t, plan::PlanOp> plans = plansOf(module, program);
+  std::vector<int64_t> ranks, others;
+  MeshOp mesh = getMesh(module);
+  for (int64_t rank = 0, count = mesh ? mesh.getNumRanks() : 1; rank < count;
+       ++rank)
+    (plans.contains(rank) ? ranks : others).push_back(rank);
+  llvm::append_range(ranks, others);
+  return ranks;
+}
+
+runtime::Plan Exporter::run(StringRef program) {
+  if (mesh)
+    for (auto axis : mesh.getAxisNames().getAsRange<StringAttr>())
+      result.mesh.push_back({axis.getValue().str(), mesh.getAxisSize(axis)});
+  std::map<int64_t, plan::PlanOp> ranks = plansOf(module, program);
+  std::vector<int64_t> exported = exportedRanks(module, program);
+  numbers.resize(exported.size());
+  for (auto [number, rank] : llvm::enumerate(exported))
+    numbers[static_cast<size_t>(rank)] = static_cast<int>(number);
   for (auto op : ranks.begin()->second.getBody().getOps<plan::ArgumentOp>())
     exportArgument(op);
   for (auto &[number, op] : ranks)

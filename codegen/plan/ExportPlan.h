@@ -31,8 +31,16 @@ struct LoopLibrary {
   bool addsRare = false;
 };
 
+/// The ranks of a program by their numbers in what exportPlan() returns. A
+/// module may have the plans of some ranks only; these come first, then the
+/// others, both in ascending order.
+std::vector<int64_t> exportedRanks(mlir::ModuleOp module,
+                                   llvm::StringRef program);
+
 /// The plans of all ranks of a program, from a verified module that has them.
-/// Its failures are those of the library when all plans are there.
+/// Its failures are those of the library when all plans are there. If the
+/// module has the plans of some ranks only, Plan::ranks has only these, whose
+/// groups and views name the others by the numbers that follow.
 runtime::Plan exportPlan(mlir::ModuleOp module, llvm::StringRef program,
                          LoopLibrary &library);
 

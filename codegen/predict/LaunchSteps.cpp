@@ -14,14 +14,7 @@ using namespace ccn::runtime;
 
 namespace {
 
-enum ResourceKind { MemoryOf, CacheOf, LinkOut, LinkIn, CoresOf, Kinds };
-
 double toDouble(int64_t number) { return static_cast<double>(number); }
-
-/// Microseconds of bytes at GB/s, and of operations at Gop/s.
-double usOf(double amount, double perNanosecond) {
-  return amount / perNanosecond / 1000;
-}
 
 /// The best of these is taken.
 constexpr TileSize libraryTiles[] = {{128, 256}, {256, 128}, {128, 128},
@@ -42,75 +35,6 @@ double tilesOf(TileSize tile, int64_t m, int64_t n, double batches) {
 }
 
 } // namespace
-
-int LaunchSteps::resource(int kind, int of) const {
-  return (rates.isShared ? 0 : of) * Kinds + kind;
-}
-
-void LaunchSteps::demand(Step &step, const Cost &cost) const {
-  auto add = [&](int number, double us, Bound bound) {
-    if (us > 0)
-      step.demands.push_back({number, us, bound});
-  };
-  auto atLeast = [&](double us, Bound bound) {
-    if (us > step.leastUs) {
-      step.leastUs = us;
-      step.leastBound = bound;
-    }
-  };
-  double part = std::min(1.0, cores / toDouble(rates.cores));
-  add(resource(MemoryOf, rank),
-      usOf(cost.readBytes, rates.readGBps) +
-          usOf(cost.writeBytes, rates.writeGBps),
-      Bound::Memory);
-  add(resource(CacheOf, rank), usOf(cost.cacheBytes, rates.cacheGBps),
-      Bound::Cache);
-  double arithmetic = usOf(cost.operations, rates.otherGops) +
-                      usOf(cost.f64Operations, rates.f64Gops);
-  add(resource(CoresOf, rank), arithmetic, Bound::Arithmetic);
-  atLeast(arithmetic / part, Bound::Arithmetic);
-  atLeast(usOf(cost.memoryBytes() + cost.cacheBytes, rates.coreGBps * cores),
-          cost.cacheBytes > cost.memoryBytes() ? Bound::Cache : Bound::Memory);
-  if (rates.isShared)
-    return;
-  double loads = rates.linkGBps / rates.loadGBps, sent = 0, received = 0;
-  auto link = [&](int from, int to, double bytes) {
-    add(resource(LinkOut, from), usOf(bytes, rates.linkGBps), Bound::Link);
-    add(resource(LinkIn, to), usOf(bytes, rates.linkGBps), Bound::Link);
-  };
-  for (auto [to, bytes] : cost.storedBytes) {
-    link(rank, to, bytes);
-    sent += bytes;
-  }
-  for (auto [from, bytes] : cost.loadedBytes) {
-    link(from, rank, bytes * loads);
-    received += bytes * loads;
-  }
-  atLeast(usOf(sent + received, rates.coreLinkGBps * cores), Bound::Link);
-}
-
-void LaunchSteps::addMembers(Step &step, int group, bool signals) {
-  if (signals) {
-    step.signals.push_back(events.arrival(launch, meeting, rank));
-    return;
-  }
-  for (int member : plan.groups[static_cast<size_t>(group)])
-    if (member != rank)
-      step.awaits.push_back(events.arrival(launch, meeting, member));
-}
-
-void LaunchSteps::addBarrier(const BarrierPart &part, bool isAtEdge) {
-  // In the middle, all blocks of a rank wait for each other first.
-  Step arrive{.us = isAtEdge ? 0 : gridUs(), .bound = Bound::Flags};
-  addMembers(arrive, part.group, /*signals=*/true);
-  steps.push_back(std::move(arrive));
-  bool isAlone = plan.groups[static_cast<size_t>(part.group)].size() < 2;
-  Step leave{.us = isAlone ? 0 : rates.barrierUs, .bound = Bound::Flags};
-  addMembers(leave, part.group, /*signals=*/false);
-  steps.push_back(std::move(leave));
-  ++meeting;
-  ++barriers;
-}
 
 double LaunchSteps::productTflops(const View &view, bool isLibrary) const {
   const auto &tflops = isLibrary ? rates.libraryTflops : rates.kernelTflops;
@@ -182,7 +106,7 @@ void LaunchSteps::addProduct(const MatmulPart &p, bool isLibrary, Step &step) {
 
 /// Adds what all cores compute in `us`. A GPU's are all there.
 void LaunchSteps::compute(Step &step, double us) const {
-  step.demands.push_back({resource(CoresOf, rank), us, Bound::Tensor});
+  addDemand(step, CoresOf, rank, us, Bound::Tensor);
   if (kernels)
     return;
   double alone = us * toDouble(rates.cores) / cores;
@@ -235,14 +159,16 @@ void LaunchSteps::addWork(llvm::ArrayRef<Part> parts, Step &step) {
   Cost cost;
   CostCounter counter(plan, rank, bodies, cache);
   double latency = 0;
-  bool loadsLinks = false;
+  // What the rank waits for that it loads of others.
+  double linkUs = 0;
   for (const Part &each : parts) {
     const auto *rows = std::get_if<RowsPart>(&each);
     // All threads divide each loop, so no row stays with a team.
     bool isOfGrid = rows && kernels && !isElementwise(*rows) &&
                     teamFor(*rows, threads, *machine.gpu).kind == Team::Grid;
     Cost own = counter.of(each, numberOfPart(), isOfGrid);
-    loadsLinks |= !own.loadedBytes.empty();
+    for (auto [from, bytes] : own.loadedBytes)
+      linkUs = std::max(linkUs, flagUs(isFar(from)));
     cost += own;
     if (rows) {
       latency += rowsLatency(*rows);
@@ -251,8 +177,7 @@ void LaunchSteps::addWork(llvm::ArrayRef<Part> parts, Step &step) {
     }
   }
   total += cost;
-  step.us += rates.memoryUs + latency + cost.chain * rates.operationUs +
-             (loadsLinks ? rates.linkUs : 0);
+  step.us += rates.memoryUs + latency + cost.chain * rates.operationUs + linkUs;
   demand(step, cost);
   for (const Part &each : parts)
     if (const auto *product = std::get_if<MatmulPart>(&each)) {
@@ -281,8 +206,8 @@ double LaunchSteps::turnsOf(const RowsPart &rows) const {
 /// What is sent arrives while the rest is sent.
 void LaunchSteps::addExchange(const ExchangePart &exchange,
                               llvm::ArrayRef<Part> parts) {
-  Step send{.us = rates.memoryUs};
-  addMembers(send, exchange.group, /*signals=*/true);
+  Step send = signalTo(exchange.group, rates.memoryUs);
+  send.bound = Bound::Latency;
   steps.push_back(std::move(send));
   double hops = 1;
   if (exchange.exchange == Exchange::Schedule)
@@ -290,16 +215,15 @@ void LaunchSteps::addExchange(const ExchangePart &exchange,
         plan.schedules[static_cast<size_t>(exchange.schedule)].steps.size());
   if (plan.groups[static_cast<size_t>(exchange.group)].size() < 2)
     hops = 0;
-  Step arrive{.us = hops * rates.linkUs, .bound = Bound::Flags};
-  addMembers(arrive, exchange.group, /*signals=*/false);
-  steps.push_back(std::move(arrive));
+  double hopUs = flagUs(countFar(exchange.group) > 0);
+  steps.push_back(awaitOf(exchange.group, hops * hopUs));
   ++meeting;
   Step work;
   addWork(parts, work);
   // The first load was waited for before the exchange.
   work.us = std::max(0.0, work.us - rates.memoryUs);
   if (const auto *rows = std::get_if<RowsPart>(&parts.back()))
-    work.us += (turnsOf(*rows) - 1) * (rates.memoryUs + hops * rates.linkUs);
+    work.us += (turnsOf(*rows) - 1) * (rates.memoryUs + hops * hopUs);
   steps.push_back(std::move(work));
 }
 
@@ -334,13 +258,9 @@ void LaunchSteps::addPipeline(llvm::ArrayRef<Part> parts,
   auto count = static_cast<int64_t>(phases.size());
   int64_t chunks =
       chunksOf(pipeline, std::min(static_cast<int64_t>(blocks), rates.cores));
-  Step arrive;
-  addMembers(arrive, barrier.group, /*signals=*/true);
-  steps.push_back(std::move(arrive));
-  Step leave{.us = toDouble(count - 1) * rates.barrierUs,
-             .bound = Bound::Flags};
-  addMembers(leave, barrier.group, /*signals=*/false);
-  steps.push_back(std::move(leave));
+  steps.push_back(signalTo(barrier.group, 0));
+  steps.push_back(
+      awaitOf(barrier.group, toDouble(count - 1) * rates.barrierUs));
   meeting += phases.size() - 1;
   for (int64_t i = 0; i < chunks + count - 1; ++i) {
     // Steps with all phases are alike.
@@ -372,11 +292,11 @@ void LaunchSteps::addParts(llvm::ArrayRef<Part> parts, bool isAtEdge) {
   if (barrier && parts.size() == 1)
     addBarrier(*barrier, isAtEdge);
   else if (const auto *signal = std::get_if<SignalPart>(&first))
-    steps.push_back(
-        {.signals = {events.flag(rank, signal->rank, signal->flag)}});
+    steps.push_back({.signals = {events.flag(rank, ranks.like(signal->rank),
+                                             signal->flag)}});
   else if (const auto *await = std::get_if<AwaitPart>(&first))
-    steps.push_back({.awaits = {events.flag(await->rank, rank, await->flag)},
-                     .us = rates.linkUs,
+    steps.push_back({.awaits = awaitedFlag(*await),
+                     .us = flagUs(isFar(await->rank)),
                      .bound = Bound::Flags});
   else if (const auto *exchange = std::get_if<ExchangePart>(&first))
     addExchange(*exchange, parts);
@@ -448,6 +368,7 @@ void LaunchSteps::addWhole(const KernelPlan &kernel, const WholeWork &work) {
   counter.keep(work.kept);
   Step step{.us = rates.memoryUs};
   std::vector<int> awaits;
+  bool isOverNetwork = false;
   std::optional<MatmulPart> product;
   const BarrierPart *end = nullptr;
   Cost cost;
@@ -465,7 +386,8 @@ void LaunchSteps::addWhole(const KernelPlan &kernel, const WholeWork &work) {
     } else if (std::holds_alternative<SignalPart>(each)) {
       addParts(each, /*isAtEdge=*/true);
     } else if (const auto *await = std::get_if<AwaitPart>(&each)) {
-      awaits.push_back(events.flag(await->rank, rank, await->flag));
+      llvm::append_range(awaits, awaitedFlag(*await));
+      isOverNetwork |= isFar(await->rank);
     } else {
       Cost ofPart = counter.of(each, numberOfPart());
       const auto *own = std::get_if<MatmulPart>(&each);
@@ -491,7 +413,7 @@ void LaunchSteps::addWhole(const KernelPlan &kernel, const WholeWork &work) {
   }
   if (!awaits.empty())
     steps.push_back({.awaits = std::move(awaits),
-                     .us = rates.linkUs,
+                     .us = flagUs(isOverNetwork),
                      .bound = Bound::Flags});
   // As much as this rank would load of another one, that one stores here.
   if (work.isScattered)

@@ -10,7 +10,7 @@ using namespace ccn;
 using namespace ccn::codegen;
 using namespace ccn::runtime;
 
-Result<Prediction> codegen::predict(const Plan &plan,
+Result<Prediction> codegen::predict(const Plan &plan, const PlannedRanks &ranks,
                                     const KernelPlans *kernels,
                                     const LoopKernels &bodies,
                                     const Machine &machine,
@@ -18,16 +18,17 @@ Result<Prediction> codegen::predict(const Plan &plan,
   Prediction prediction;
   prediction.machine = machine.name;
   prediction.measuredOn = rates.on;
-  prediction.ranks = static_cast<int>(plan.ranks.size());
+  prediction.ranks = ranks.count();
   // Kernels refer to the plan in which arguments replace symmetric buffers.
   const Plan &run = kernels ? *kernels->plan : plan;
-  Events events;
+  Events events(run, ranks.count());
   std::vector<Task> tasks;
+  std::vector<Cost> costs;
   int streams = 1;
   for (const RankPlan &rank : run.ranks)
     streams = std::max(streams, rank.streams);
   for (auto [rank, own] : llvm::enumerate(run.ranks)) {
-    LaunchSteps steps(run, kernels, bodies, machine, rates,
+    LaunchSteps steps(run, ranks, kernels, bodies, machine, rates,
                       static_cast<int>(rank), events);
     size_t first = tasks.size();
     // The cache holds what the run before has left.
@@ -41,8 +42,9 @@ Result<Prediction> codegen::predict(const Plan &plan,
         task.after.push_back(static_cast<int>(first) + other);
       task.steps = steps.of(i, cost);
       tasks.push_back(std::move(task));
+      costs.push_back(cost);
       PredictedLaunch &predicted = prediction.launches.emplace_back();
-      predicted.rank = static_cast<int>(rank);
+      predicted.rank = ranks.rankOf(static_cast<int>(rank));
       predicted.index = static_cast<int>(i);
       predicted.stream = launch.stream;
       predicted.name = launch.name;
@@ -51,6 +53,14 @@ Result<Prediction> codegen::predict(const Plan &plan,
       predicted.flops = cost.flops;
     }
   }
+  if (!ranks.areAllPlanned() && !rates.isShared)
+    for (size_t i = 0; i < run.ranks.front().launches.size(); ++i) {
+      std::vector<RankLaunch> launch;
+      for (size_t k = i; k < tasks.size();
+           k += run.ranks.front().launches.size())
+        launch.push_back({&tasks[k].steps, &costs[k]});
+      divideTurns(launch);
+    }
   std::vector<TaskTimes> times = simulate(tasks);
   for (auto [launch, time] : llvm::zip_equal(prediction.launches, times)) {
     if (time.end < time.begin)

@@ -9,13 +9,15 @@
 #define CCN_CODEGEN_PREDICT_PREDICT_H
 
 #include "codegen/gpu/map/MapKernels.h"
+#include "codegen/predict/PlannedRanks.h"
 #include "codegen/predict/Simulation.h"
 #include "lib/Target/MachineRates.h"
 
 namespace ccn::codegen {
 
 struct PredictedLaunch {
-  int rank = 0, index = 0, stream = 0;
+  int64_t rank = 0;
+  int index = 0, stream = 0;
   std::string name;
   TaskTimes times;
   /// Bytes of memory, those that the cache holds not among them; bytes that the
@@ -27,19 +29,19 @@ struct PredictedLaunch {
 
 struct Prediction {
   std::string program, machine, measuredOn;
-  int ranks = 1;
+  int64_t ranks = 1;
   /// From the beginning of a run to its end on the last rank, of many runs of a
   /// graph one after the other.
   double totalUs = 0;
   /// Likewise if each kernel is launched by itself.
   double streamUs = 0;
-  /// By rank, then as in the plan.
+  /// By rank, then as in the plan; of ranks that are not planned, none.
   std::vector<PredictedLaunch> launches;
 };
 
-/// Predicts a run. `kernels` are those of `plan`; null if CPUs execute it.
-/// Fails if launches wait for each other forever.
-Result<Prediction> predict(const runtime::Plan &plan,
+/// Predicts a run. `kernels` are those of `plan`, which has plans of `ranks`;
+/// null if CPUs execute it. Fails if launches wait for each other forever.
+Result<Prediction> predict(const runtime::Plan &plan, const PlannedRanks &ranks,
                            const KernelPlans *kernels,
                            const LoopKernels &bodies, const Machine &machine,
                            const MachineRates &rates);

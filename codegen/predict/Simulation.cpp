@@ -15,8 +15,8 @@ using namespace ccn::codegen;
 
 const char *ccn::codegen::nameOf(Bound bound) {
   static const char *const names[boundCount] = {
-      "memory",  "cache",  "link",  "tensor cores", "arithmetic",
-      "latency", "launch", "flags", "other rank"};
+      "memory",     "cache",   "link",   "network", "tensor cores",
+      "arithmetic", "latency", "launch", "flags",   "other rank"};
   return names[static_cast<size_t>(bound)];
 }
 

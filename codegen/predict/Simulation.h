@@ -22,6 +22,7 @@ enum class Bound {
   Memory,     ///< the rate of device memory
   Cache,      ///< the rate of the last cache
   Link,       ///< the rate of links to other ranks
+  Network,    ///< the rate of the network between nodes
   Tensor,     ///< products on tensor cores, or their like
   Arithmetic, ///< other scalar operations
   Latency,    ///< accesses and operations that wait for each other
@@ -29,7 +30,7 @@ enum class Bound {
   Flags,      ///< flags and barriers, of ranks and of blocks
   OtherRank   ///< another rank, which has not come so far
 };
-constexpr size_t boundCount = 9;
+constexpr size_t boundCount = 10;
 /// "memory", "other rank", ...
 const char *nameOf(Bound bound);
 
@@ -39,6 +40,8 @@ struct Demand {
   int resource = 0;
   double us = 0;
   Bound bound = Bound::Memory;
+  /// Whether it is of what another rank has.
+  bool isOthers = false;
 };
 
 struct Step {

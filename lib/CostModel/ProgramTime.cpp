@@ -5,6 +5,8 @@
 #include "dialect/ccn/Placement.h"
 #include "lib/CostModel/CostModel.h"
 
+#include "llvm/ADT/SetVector.h"
+
 #include <algorithm>
 
 using namespace mlir;
@@ -68,15 +70,42 @@ struct LaunchTime {
   double work = 0, fixed = 0;
 };
 
+/// With how many ranks an operation communicates, and how many of these are on
+/// other nodes.
+static std::pair<int64_t, int64_t> countOthers(Operation *op,
+                                               const MachineRates &rates) {
+  llvm::SetVector<StringAttr> axes;
+  op->walk([&](CollectiveOpInterface collective) {
+    axes.insert_range(collective.getMeshAxes().getNames());
+  });
+  if (axes.empty())
+    return {0, 0};
+  SmallVector<int64_t> group =
+      getMesh(op).getGroup(/*rank=*/0, axes.getArrayRef());
+  return {static_cast<int64_t>(group.size()) - 1,
+          llvm::count_if(group,
+                         [&](int64_t rank) { return rates.isFar(0, rank); })};
+}
+
 static LaunchTime timeOf(Operation *op, const MachineRates &rates) {
   Traffic traffic = trafficOf(op);
   if (traffic.launches == 0)
     return {};
-  return {
-      std::max({traffic.memory / 1e3 / rates.readGBps,
-                traffic.received / 1e3 / rates.linkGBps, productUs(op, rates)}),
-      rates.graphLaunchUs +
-          (communicatesAlong(op) ? 2 * rates.barrierUs + rates.linkUs : 0)};
+  double links = traffic.received / 1e3 / rates.linkGBps, flags = 0;
+  if (communicatesAlong(op)) {
+    flags = 2 * rates.barrierUs + rates.linkUs;
+    auto [others, far] = countOthers(op, rates);
+    if (far > 0) {
+      double part = static_cast<double>(far) / static_cast<double>(others);
+      links = std::max(links * (1 - part),
+                       part * traffic.received / 1e3 / rates.node->networkGBps);
+      flags += 2 * (rates.node->networkUs +
+                    static_cast<double>(far) * rates.node->messageUs);
+    }
+  }
+  return {std::max({traffic.memory / 1e3 / rates.readGBps, links,
+                    productUs(op, rates)}),
+          rates.graphLaunchUs + flags};
 }
 
 /// Of a pipeline, which runs as fast as its slowest stage once it is filled.

@@ -301,14 +301,13 @@ void Finder::explain(ProgramOp program, const SearchResult &result,
 
 /// About how many operations of single ranks are planned to price a program:
 /// those in a pipeline, for each of its chunks.
-double plannedOps(ProgramOp program) {
-  MeshOp mesh = program.getMesh();
+double plannedOps(ProgramOp program, size_t ranks) {
   double ops = 0;
   program.getBody().walk([&](Operation *op) {
     auto pipeline = op->getParentOfType<OverlappedOp>();
     ops += pipeline ? static_cast<double>(pipeline.getChunks()) : 1;
   });
-  return ops * static_cast<double>(mesh ? mesh.getNumRanks() : 1);
+  return ops * static_cast<double>(ranks);
 }
 
 bool Finder::keep(StringRef program) {
@@ -338,7 +337,11 @@ void Finder::find(ProgramOp program) {
   if (findOptions.maxPriced) {
     searchOptions.maxPriced = *findOptions.maxPriced;
   } else {
-    searchOptions.workOf = plannedOps;
+    // Moves change little of which ranks those are.
+    size_t ranks = plannedRanks(*module, options).size();
+    searchOptions.workOf = [ranks](ProgramOp changed) {
+      return plannedOps(changed, ranks);
+    };
     searchOptions.maxWork = maxPlannedOps;
   }
   searchOptions.taken = taken;

@@ -11,6 +11,7 @@
 #include "lib/Frontend/Parser.h"
 #include "lib/Plan/MakePlans.h"
 #include "lib/Plan/Passes.h"
+#include "lib/Plan/RankClasses.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/ScheduleOps.h"
 
@@ -379,8 +380,16 @@ static OwningOpRef<ModuleOp> selectFor(int64_t rank, ModuleOp scheduled,
   return runPhases({Phase::Localize, Phase::Select}, scheduled, options);
 }
 
-/// Plans all ranks: runs the phases before Plan on `scheduled` for each rank
-/// but the first, for which `first` is the result. The passes of the phase Plan
+std::vector<int64_t> ccn::plannedRanks(ModuleOp scheduled,
+                                       const CompileOptions &options) {
+  MeshOp mesh = getMesh(scheduled);
+  int64_t ranks = mesh ? mesh.getNumRanks() : 1;
+  bool plansAll = ranks <= options.maxPlannedRanks || !options.topology.empty();
+  return plan::RankClasses::find(scheduled, plansAll).representatives();
+}
+
+/// Plans ranks: runs the phases before Plan on `scheduled` for each of them but
+/// the first, for which `first` is the result. The passes of the phase Plan
 /// must follow. If `scheduled` is null, or the options name a rank, plans only
 /// `first`.
 static OwningOpRef<ModuleOp> planAll(OwningOpRef<ModuleOp> first,
@@ -388,9 +397,10 @@ static OwningOpRef<ModuleOp> planAll(OwningOpRef<ModuleOp> first,
                                      const CompileOptions &options) {
   std::vector<OwningOpRef<ModuleOp>> others;
   SmallVector<ModuleOp> ranks = {*first};
-  MeshOp mesh = getMesh(*first);
-  int64_t count = scheduled && !options.rank && mesh ? mesh.getNumRanks() : 1;
-  for (int64_t rank = 1; rank < count; ++rank) {
+  std::vector<int64_t> planned = {options.rank.value_or(0)};
+  if (scheduled && !options.rank)
+    planned = plannedRanks(scheduled, options);
+  for (int64_t rank : ArrayRef(planned).drop_front()) {
     // The remarks for the first rank hold for all ranks.
     CompileOptions silent = options;
     silent.explain = false;

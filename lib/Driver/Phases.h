@@ -14,6 +14,7 @@
 #include "mlir/Pass/PassManager.h"
 
 #include <functional>
+#include <limits>
 #include <optional>
 
 namespace ccn {
@@ -62,6 +63,9 @@ struct CompileOptions {
   /// The rank for which the program is localized. If not set, it is rank 0, and
   /// plans are made for all ranks.
   std::optional<int64_t> rank;
+  /// Of meshes with more ranks than this, only ranks that stand for the others
+  /// are planned: times are predicted from no more.
+  int64_t maxPlannedRanks = std::numeric_limits<int64_t>::max();
   /// The topology for which collectives get schedules, by name or file (see the
   /// pass ccn-select); none if empty. Each search takes at most
   /// `searchSeconds`.
@@ -131,6 +135,10 @@ CompileStatus compile(const SourceFile &source, mlir::MLIRContext *context,
 mlir::OwningOpRef<mlir::ModuleOp> runPhases(llvm::ArrayRef<Phase> phases,
                                             mlir::ModuleOp module,
                                             const CompileOptions &options);
+
+/// The ranks of a scheduled module that are planned, in ascending order.
+std::vector<int64_t> plannedRanks(mlir::ModuleOp scheduled,
+                                  const CompileOptions &options);
 
 /// Runs the phases after Schedule on scheduled programs, and returns the plans
 /// of all ranks. Null, with an error reported, if that fails.

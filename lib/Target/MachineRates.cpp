@@ -49,7 +49,7 @@ MachineRates ccn::readRates(const JsonAt &at) {
       {"convolution_tflops", &MachineRates::convolutionTflops},
       {"padded_gbps", &MachineRates::paddedGBps}};
   std::vector<std::string_view> known = {
-      "on",          "shared",         "cores",
+      "on",          "shared",         "cores",        "node",
       "cache_bytes", "library_tflops", "kernel_tflops"};
   for (auto [name, number] : numbers)
     known.emplace_back(name);
@@ -62,6 +62,14 @@ MachineRates ccn::readRates(const JsonAt &at) {
   for (auto [name, number] : numbers)
     rates.*number = readPositive(at.at(name));
   rates.libraryTflops = readByType(at.at("library_tflops"));
+  if (at.has("node")) {
+    JsonAt node = at.at("node");
+    node.onlyKeys({"ranks", "network_gbps", "network_us", "message_us"});
+    rates.node = {node.at("ranks").integer(1, 65536),
+                  readPositive(node.at("network_gbps")),
+                  readPositive(node.at("network_us")),
+                  readPositive(node.at("message_us"))};
+  }
   rates.kernelTflops = readByType(at.at("kernel_tflops"));
   return rates;
 }

@@ -36,6 +36,18 @@ struct MachineRates {
   /// latency. `coreLinkGBps` is the most that one core stores; it loads
   /// `loadGBps` / `linkGBps` times that.
   double linkGBps = 0, loadGBps = 0, linkUs = 0, coreLinkGBps = 0;
+  /// If only so many ranks, one after the other, are joined by links, a network
+  /// joins them to others: how fast it is in each direction, its latency, and
+  /// what a message takes if there are many.
+  struct Node {
+    int64_t ranks = 0;
+    double networkGBps = 0, networkUs = 0, messageUs = 0;
+  };
+  std::optional<Node> node;
+  /// Whether the network is between two ranks.
+  bool isFar(int64_t one, int64_t other) const {
+    return node && one / node->ranks != other / node->ranks;
+  }
   /// The time of a run in addition to its launches, and of a launch in addition
   /// to its work, in a graph and on a stream.
   double runUs = 0, graphLaunchUs = 0, streamLaunchUs = 0;

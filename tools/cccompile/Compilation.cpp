@@ -24,6 +24,11 @@ using namespace ccn;
 
 namespace {
 
+/// Of more ranks, times are predicted from those that stand for all. As many as
+/// kernels reach are predicted one by one, as measured times are compared with
+/// that.
+constexpr int64_t maxPredictedRanks = plan::kMaxKernelRanks;
+
 codegen::ProgramText programText(const SourceFile &source) {
   // Lines of MLIR that an earlier phase left are not the program's.
   return {source.getName().str(), isMlir(source) ? "" : source.getText()};
@@ -221,6 +226,8 @@ void Compilation::setOptions() {
   compileOptions.searchSeconds = options.searchSeconds;
   compileOptions.target = options.target;
   compileOptions.stopAfter = lastPhase();
+  if (!options.predict.empty())
+    compileOptions.maxPlannedRanks = maxPredictedRanks;
 }
 
 Phase Compilation::lastPhase() const {
@@ -340,6 +347,7 @@ int Compilation::searchSchedule(
   CompileOptions searched = compileOptions;
   searched.target = options.searchTarget;
   searched.rank.reset();
+  searched.maxPlannedRanks = maxPredictedRanks;
   searched.unscheduled =
       searched.lower.schedule.empty() && !searched.scheduleFile;
   std::optional<FindOptions> findOptions = priceFor(searched);

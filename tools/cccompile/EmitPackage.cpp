@@ -10,6 +10,7 @@
 #include "codegen/package/EmitHeader.h"
 #include "codegen/package/EmitLibrary.h"
 #include "codegen/plan/ExportPlan.h"
+#include "lib/Plan/RankClasses.h"
 #include "lib/Verify/BoundPlans.h"
 #include "runtime/api/RankCode.h"
 #include "runtime/cuda/Compiler.h"
@@ -19,13 +20,14 @@
 
 using namespace ccn;
 
-/// Whether there is a plan for each rank of the mesh, and the passes over plans
-/// have finished them all. Reports it if not: plans that were read from a file
-/// may lack some.
+/// Whether there is a plan for each rank of the mesh, or, if `isPredicted`, for
+/// ranks that stand for all, and the passes over plans have finished them all.
+/// Reports it if not: plans that were read from a file may lack some.
 static bool checkPlans(mlir::ModuleOp plans, llvm::StringRef program,
-                       Diagnostics &diagnostics) {
+                       bool isPredicted, Diagnostics &diagnostics) {
   MeshOp mesh = getMesh(plans);
-  int64_t expected = mesh ? mesh.getNumRanks() : 1, ranks = 0;
+  int64_t expected = mesh ? mesh.getNumRanks() : 1;
+  std::vector<int64_t> ranks;
   for (auto op : plans.getOps<plan::PlanOp>()) {
     if (op.getName() != program)
       continue;
@@ -36,7 +38,7 @@ static bool checkPlans(mlir::ModuleOp plans, llvm::StringRef program,
                         std::to_string(rank));
       return false;
     }
-    ++ranks;
+    ranks.push_back(static_cast<int64_t>(op.getRank()));
     for (auto buffer : op.getBody().getOps<plan::BufferOp>())
       if (!buffer.getAt()) {
         diagnostics.error("expected places for all buffers of rank " +
@@ -52,10 +54,12 @@ static bool checkPlans(mlir::ModuleOp plans, llvm::StringRef program,
         return false;
       }
   }
-  if (ranks != expected)
-    diagnostics.error("expected plans for " + std::to_string(expected) +
-                      " ranks, found " + std::to_string(ranks));
-  return ranks == expected;
+  if (static_cast<int64_t>(ranks.size()) == expected ||
+      (isPredicted && plan::RankClasses::standForAll(mesh, ranks)))
+    return true;
+  diagnostics.error("expected plans for " + std::to_string(expected) +
+                    " ranks, found " + std::to_string(ranks.size()));
+  return false;
 }
 
 std::optional<std::string> ccn::chooseProgram(mlir::ModuleOp plans,
@@ -82,7 +86,7 @@ std::optional<std::string> ccn::chooseProgram(mlir::ModuleOp plans,
     return std::nullopt;
   }
   std::string program = programs.front().str();
-  if (!checkPlans(plans, program, diagnostics))
+  if (!checkPlans(plans, program, !options.predict.empty(), diagnostics))
     return std::nullopt;
   return program;
 }

@@ -28,18 +28,20 @@ static Result<codegen::Prediction> predicted(mlir::ModuleOp plans,
                                              const MachineRates &rates) {
   codegen::LoopLibrary library;
   runtime::Plan plan = codegen::exportPlan(plans, program, library);
+  codegen::PlannedRanks ranks(codegen::exportedRanks(plans, program),
+                              plan.ranks.size(), getMesh(plans));
   codegen::LoopKernels bodies(library.kernels);
   std::unique_ptr<codegen::KernelPlans> kernels;
   if (target.isGpu()) {
     llvm::Expected<std::unique_ptr<codegen::KernelPlans>> mapped =
         codegen::mapKernels(plan, bodies, codegen::allSkeletons(), target,
-                            machine);
+                            machine, /*isPredicted=*/true);
     if (!mapped)
       return error("no kernels for GPUs: ", llvm::toString(mapped.takeError()));
     kernels = std::move(*mapped);
   }
   Result<codegen::Prediction> prediction =
-      codegen::predict(plan, kernels.get(), bodies, machine, rates);
+      codegen::predict(plan, ranks, kernels.get(), bodies, machine, rates);
   if (prediction)
     prediction->program = program;
   return prediction;

@@ -102,7 +102,8 @@ llvm::Error LaunchSegments::addWaits() {
     waits.insert(own.waits.begin(), own.waits.end());
     for (const Part &part : own.parts) {
       const auto *awaited = std::get_if<AwaitPart>(&part);
-      if (!awaited)
+      // Ranks that are not planned are like one that is.
+      if (!awaited || static_cast<size_t>(awaited->rank) >= plan.ranks.size())
         continue;
       const RankPlan &giver = plan.ranks[static_cast<size_t>(awaited->rank)];
       auto gives = [&](const Part &any) {

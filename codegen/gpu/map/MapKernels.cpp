@@ -136,11 +136,6 @@ void Mapper::agree() {
 }
 
 llvm::Error Mapper::run() {
-  if (plan.ranks.size() > CCN_MAX_RANKS)
-    return llvm::createStringError("kernels address the memory of at most " +
-                                   std::to_string(CCN_MAX_RANKS) +
-                                   " ranks, found " +
-                                   std::to_string(plan.ranks.size()));
   if (llvm::Error error = placeExchanges())
     return error;
   for (size_t launch = 0; launch < plan.ranks.front().launches.size();
@@ -207,11 +202,29 @@ llvm::Error Mapper::run() {
 
 } // namespace
 
+/// Whether launches have parts that only CPUs execute.
+static bool gathersPieces(const Plan &plan) {
+  return llvm::any_of(plan.ranks, [](const RankPlan &rank) {
+    return llvm::any_of(rank.launches, [](const Launch &launch) {
+      return llvm::any_of(launch.parts, [](const Part &part) {
+        return std::holds_alternative<GatherPart>(part);
+      });
+    });
+  });
+}
+
 llvm::Expected<std::unique_ptr<KernelPlans>>
 codegen::mapKernels(const Plan &plan, const LoopKernels &bodies,
                     Skeletons skeletons, const Target &target,
-                    const Machine &machine) {
+                    const Machine &machine, bool isPredicted) {
   assert(target.isGpu() && machine.gpu && "kernels are for GPUs");
+  if (plan.ranks.size() > CCN_MAX_RANKS && !isPredicted)
+    return llvm::createStringError("kernels address the memory of at most " +
+                                   std::to_string(CCN_MAX_RANKS) +
+                                   " ranks, found " +
+                                   std::to_string(plan.ranks.size()));
+  if (!isPredicted && gathersPieces(plan))
+    return llvm::createStringError("no kernel gathers pieces of many ranks");
   auto own = std::make_unique<Plan>(plan);
   auto plans = std::make_unique<KernelPlans>();
   plans->shared = shareArguments(*own);

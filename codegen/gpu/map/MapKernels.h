@@ -35,10 +35,13 @@ struct KernelPlans {
   int64_t symmetricBytes = 0, flags = 0;
 };
 
-/// For GPUs, of which the machine has figures.
+/// For GPUs, of which the machine has figures. Kernels that are to run reach at
+/// most CCN_MAX_RANKS ranks. If they are only predicted, there may be more, and
+/// `plan` may have some ranks only (see exportPlan).
 llvm::Expected<std::unique_ptr<KernelPlans>>
 mapKernels(const runtime::Plan &plan, const LoopKernels &bodies,
-           Skeletons skeletons, const Target &target, const Machine &machine);
+           Skeletons skeletons, const Target &target, const Machine &machine,
+           bool isPredicted = false);
 
 /// Prints the kernels of each launch for readers; equal kernels of several
 /// ranks once.

@@ -65,8 +65,10 @@ PartOrder::Later PartOrder::findLater(const PartPlace &place) const {
         const std::vector<size_t> &own = barriers[rank][at.launch];
         auto number = static_cast<size_t>(llvm::find(own, i) - own.begin());
         for (int member : plan.groups[static_cast<size_t>(barrier->group)])
-          reach(member, at.launch,
-                barriers[static_cast<size_t>(member)][at.launch][number] + 1);
+          // Not all ranks need be planned (see mapKernels).
+          if (static_cast<size_t>(member) < plan.ranks.size())
+            reach(member, at.launch,
+                  barriers[static_cast<size_t>(member)][at.launch][number] + 1);
       }
     }
     if (end == none)

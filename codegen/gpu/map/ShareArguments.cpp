@@ -164,9 +164,11 @@ bool Sharer::isInside(const BufferKey &buffer,
   for (int rank = 0; rank < static_cast<int>(buffer.size()); ++rank)
     for (const BufferAccess &access :
          accesses(rank, buffer[static_cast<size_t>(rank)]))
-      if (access.end >
-          bufferOf(access.owner, argument[static_cast<size_t>(access.owner)])
-              .count)
+      // Not all ranks need be planned (see mapKernels).
+      if (static_cast<size_t>(access.owner) < argument.size() &&
+          access.end > bufferOf(access.owner,
+                                argument[static_cast<size_t>(access.owner)])
+                           .count)
         return false;
   return true;
 }
@@ -250,12 +252,18 @@ bool Sharer::isOutput(const BufferKey &buffer, const BufferKey &argument) {
 void Sharer::replaceIn(int rank, size_t number, int buffer, int argument) {
   Launch &launch = plan.ranks[static_cast<size_t>(rank)].launches[number];
   std::set<int> accessed;
-  for (Part &part : launch.parts)
+  for (Part &part : launch.parts) {
     forEachAccess(part, plan.groups, [&](const PartAccess<View> &access) {
       accessed.insert(access.view.buffer);
       if (access.view.buffer == buffer)
         access.view.buffer = argument;
     });
+    // The views of its pieces are copies.
+    if (auto *gather = std::get_if<GatherPart>(&part))
+      for (View *view : {&gather->from, &gather->to})
+        if (view->buffer == buffer)
+          view->buffer = argument;
+  }
   for (int each : accessed)
     llvm::erase_if(byBuffer[{rank, each}], [&](const BufferAccess &access) {
       return access.place.launch == number;
