@@ -2,6 +2,7 @@
 
 #include "lib/Driver/FindSchedule.h"
 
+#include "dialect/plan/Plan.h"
 #include "lib/CostModel/ProgramTime.h"
 #include "lib/Frontend/Parser.h"
 #include "lib/Search/Search.h"
@@ -299,13 +300,28 @@ void Finder::explain(ProgramOp program, const SearchResult &result,
                                  name + " would take " + us(left.after)});
 }
 
+/// With how many ranks an operation communicates beyond those that kernels
+/// reach.
+double membersBeyondKernels(Operation *op) {
+  auto collective = dyn_cast<CollectiveOpInterface>(op);
+  if (!collective)
+    return 0;
+  int64_t members = 1;
+  for (StringAttr axis : collective.getMeshAxes().getNames())
+    members *= getMesh(op).getAxisSize(axis);
+  constexpr auto reached = static_cast<int64_t>(plan::kMaxKernelRanks);
+  return static_cast<double>(std::max<int64_t>(members - reached, 0));
+}
+
 /// About how many operations of single ranks are planned to price a program:
-/// those in a pipeline, for each of its chunks.
+/// those in a pipeline, for each of its chunks. In large groups, each member
+/// counts: little, but in a pipeline it has flags of its own.
 double plannedOps(ProgramOp program, size_t ranks) {
   double ops = 0;
   program.getBody().walk([&](Operation *op) {
     auto pipeline = op->getParentOfType<OverlappedOp>();
-    ops += pipeline ? static_cast<double>(pipeline.getChunks()) : 1;
+    double chunks = pipeline ? static_cast<double>(pipeline.getChunks()) : 1;
+    ops += chunks * (1 + (pipeline ? 2 : 1.0 / 8) * membersBeyondKernels(op));
   });
   return ops * static_cast<double>(ranks);
 }

@@ -140,7 +140,8 @@ public:
   FailureOr<SearchResult> run();
 
 private:
-  /// The price of a program, which is computed once for equal ones.
+  /// The price of a program, which is computed once for equal ones. None of
+  /// those that are too much work.
   std::optional<double> price(ModuleOp changed);
   /// Whether there may be more work to find moves.
   bool mayGoOn() const {
@@ -183,8 +184,9 @@ private:
   llvm::StringSet<> seen;
   /// By fingerprint; none of what cannot be priced.
   llvm::StringMap<std::optional<double>> prices;
-  /// What was done so far (see SearchOptions).
-  double work = 0;
+  /// What was done so far (see SearchOptions), and what the program needed as
+  /// it was.
+  double work = 0, plainWork = 0;
   size_t best = 0;
   /// Schedules with other choices and numbers than what was found.
   std::vector<OtherSchedule> tuned;
@@ -194,8 +196,13 @@ std::optional<double> Searcher::price(ModuleOp changed) {
   auto [known, isNew] =
       prices.try_emplace(Fingerprint(programOf(changed)).take());
   if (isNew) {
+    double needed = options.workOf(programOf(changed));
+    if (plainWork == 0)
+      plainWork = needed;
+    if (needed > std::max(options.maxWork / 2, 4 * plainWork))
+      return std::nullopt;
     ++result.priced;
-    work += options.workOf(programOf(changed));
+    work += needed;
     known->second = options.price(changed);
   }
   return known->second;

@@ -314,7 +314,8 @@ llvm::Error LaunchSegments::addMessages(int rank) {
 
 llvm::Expected<LaunchSegments>
 LaunchSegments::create(const Plan &plan, llvm::ArrayRef<int> shared,
-                       size_t launch, llvm::ArrayRef<ExchangeMemory> memory) {
+                       size_t launch, llvm::ArrayRef<ExchangeMemory> memory,
+                       bool hasMessages) {
   LaunchSegments made(plan, shared, launch, memory);
   if (llvm::Error error = made.planExchanges())
     return error;
@@ -323,7 +324,7 @@ LaunchSegments::create(const Plan &plan, llvm::ArrayRef<int> shared,
   if (llvm::Error error = made.cut())
     return error;
   made.number();
-  for (size_t rank = 0; rank < plan.ranks.size(); ++rank)
+  for (size_t rank = 0; hasMessages && rank < plan.ranks.size(); ++rank)
     if (llvm::Error error = made.addMessages(static_cast<int>(rank)))
       return error;
   return made;

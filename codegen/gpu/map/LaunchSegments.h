@@ -45,10 +45,11 @@ class LaunchSegments {
 public:
   /// Cuts launch number `launch` of all ranks. `shared` are the arguments that
   /// ranks access in each other's memory, `memory` is that of each exchange of
-  /// the launch. An error if the launch cannot be cut.
+  /// the launch. An error if the launch cannot be cut. Without `hasMessages`
+  /// there will be none.
   static llvm::Expected<LaunchSegments>
   create(const runtime::Plan &plan, llvm::ArrayRef<int> shared, size_t launch,
-         llvm::ArrayRef<ExchangeMemory> memory);
+         llvm::ArrayRef<ExchangeMemory> memory, bool hasMessages);
 
   /// The segment in which a rank executes part number `part`, which must be
   /// neither an exchange nor a part that only waits.

@@ -32,9 +32,9 @@ using namespace ccn::runtime;
 class Mapper {
 public:
   Mapper(KernelPlans &plans, const LoopKernels &bodies, Skeletons skeletons,
-         const GpuArch &arch, const Machine::Gpu &machine)
+         const GpuArch &arch, const Machine::Gpu &machine, bool isPredicted)
       : plans(plans), plan(*plans.plan), bodies(bodies), skeletons(skeletons),
-        arch(arch), machine(machine) {}
+        arch(arch), machine(machine), isPredicted(isPredicted) {}
 
   llvm::Error run();
 
@@ -48,6 +48,7 @@ private:
   Skeletons skeletons;
   const GpuArch &arch;
   const Machine::Gpu &machine;
+  bool isPredicted;
   /// Of each launch.
   std::vector<LaunchBarriers> barriers;
   std::vector<std::vector<LaunchPipeline>> pipelines;
@@ -148,8 +149,8 @@ llvm::Error Mapper::run() {
           PartPlaces places(plan, plans.shared, rank);
           return isPlain && suitClusters(places, bodies, rows, machine);
         });
-    llvm::Expected<LaunchSegments> cut =
-        LaunchSegments::create(plan, plans.shared, launch, exchanges[launch]);
+    llvm::Expected<LaunchSegments> cut = LaunchSegments::create(
+        plan, plans.shared, launch, exchanges[launch], !isPredicted);
     if (!cut)
       return cut.takeError();
     plans.segments.push_back(*std::move(cut));
@@ -186,7 +187,7 @@ llvm::Error Mapper::run() {
         return found.takeError();
       if (*found)
         kernel.preferred = std::move(preferred);
-      if (!kernel.dependsOnTransport())
+      if (isPredicted || !kernel.dependsOnTransport())
         continue;
       byMessages[launch] =
           std::make_unique<KernelPlan>(places, KernelTransport::Messages);
@@ -229,8 +230,9 @@ codegen::mapKernels(const Plan &plan, const LoopKernels &bodies,
   auto plans = std::make_unique<KernelPlans>();
   plans->shared = shareArguments(*own);
   plans->plan = std::move(own);
-  if (llvm::Error error =
-          Mapper(*plans, bodies, skeletons, *target.gpu, *machine.gpu).run())
+  if (llvm::Error error = Mapper(*plans, bodies, skeletons, *target.gpu,
+                                 *machine.gpu, isPredicted)
+                              .run())
     return error;
   return plans;
 }

@@ -37,7 +37,7 @@ struct KernelPlans {
 
 /// For GPUs, of which the machine has figures. Kernels that are to run reach at
 /// most CCN_MAX_RANKS ranks. If they are only predicted, there may be more, and
-/// `plan` may have some ranks only (see exportPlan).
+/// `plan` may have some ranks only (see exportPlan); there are no messages.
 llvm::Expected<std::unique_ptr<KernelPlans>>
 mapKernels(const runtime::Plan &plan, const LoopKernels &bodies,
            Skeletons skeletons, const Target &target, const Machine &machine,
