@@ -119,13 +119,8 @@ bool isOf(const Demand &demand, bool isStore, bool isOthers) {
 }
 
 /// The steps in which a rank stores to all others, or loads from all, at once
-/// or taking turns; and what part of it is in each.
-struct EvenSteps {
-  std::vector<Step *> steps;
-  std::vector<double> parts;
-};
-
-EvenSteps evenSteps(const RankLaunch &launch, bool isStore) {
+/// or taking turns.
+std::vector<Step *> evenSteps(const RankLaunch &launch, bool isStore) {
   size_t count =
       (isStore ? launch.cost->storedBytes : launch.cost->loadedBytes).size();
   std::vector<Step *> all, turns;
@@ -141,46 +136,42 @@ EvenSteps evenSteps(const RankLaunch &launch, bool isStore) {
   }
   if (count > 0 && turns.size() % count == 0)
     llvm::append_range(all, turns);
-  EvenSteps even{all};
-  double sum = 0;
-  for (Step *step : all) {
-    double &us = even.parts.emplace_back();
-    for (const Demand &demand : step->demands)
-      us += isOf(demand, isStore, /*isOthers=*/false) ? demand.us : 0;
-    sum += us;
-  }
-  for (double &part : even.parts)
-    part /= sum;
-  return even;
+  return all;
+}
+
+/// Of links, the other direction.
+int oppositeOf(int resource) {
+  static_assert(LinkIn == LinkOut + 1 && NetworkIn == NetworkOut + 1);
+  int kind = resource % Resources;
+  return resource + (kind == LinkOut || kind == NetworkOut ? 1 : -1);
 }
 
 } // namespace
 
 /// The ranks for which one stands are at other ranks each when they take turns,
-/// and what all of them ask of others is asked of them, too. So that is divided
-/// among the steps of the rank that it is asked of, in which it asks as much.
-void codegen::divideTurns(llvm::ArrayRef<RankLaunch> launch) {
+/// and on other nodes. But where all ranks store to all others or load from
+/// them, as much is asked of a rank as it asks of others.
+void codegen::mirrorLinks(llvm::ArrayRef<RankLaunch> launch) {
   for (bool isStore : {false, true}) {
-    std::vector<EvenSteps> even;
+    std::vector<std::vector<Step *>> even;
     for (const RankLaunch &own : launch)
       even.push_back(evenSteps(own, isStore));
-    std::vector<Demand> taken;
-    for (EvenSteps &own : even)
-      for (Step *step : own.steps)
+    for (const std::vector<Step *> &own : even)
+      for (Step *step : own) {
         llvm::erase_if(step->demands, [&](const Demand &demand) {
-          int owner = demand.resource / Resources;
-          if (!isOf(demand, isStore, /*isOthers=*/true) ||
-              even[static_cast<size_t>(owner)].steps.empty())
-            return false;
-          taken.push_back(demand);
-          return true;
+          return isOf(demand, isStore, /*isOthers=*/true) &&
+                 !even[static_cast<size_t>(demand.resource / Resources)]
+                      .empty();
         });
-    for (const Demand &demand : taken) {
-      EvenSteps &owner = even[static_cast<size_t>(demand.resource / Resources)];
-      for (auto [step, part] : llvm::zip_equal(owner.steps, owner.parts))
-        step->demands.push_back(
-            {demand.resource, demand.us * part, demand.bound});
-    }
+        std::vector<Demand> mirrored;
+        for (const Demand &demand : step->demands)
+          if (isOf(demand, isStore, /*isOthers=*/false)) {
+            mirrored.push_back(demand);
+            mirrored.back().resource = oppositeOf(demand.resource);
+            mirrored.back().isOthers = true;
+          }
+        llvm::append_range(step->demands, mirrored);
+      }
   }
 }
 

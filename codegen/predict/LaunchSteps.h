@@ -176,7 +176,7 @@ struct RankLaunch {
 };
 
 /// For a launch of all planned ranks, if these stand for others.
-void divideTurns(llvm::ArrayRef<RankLaunch> launch);
+void mirrorLinks(llvm::ArrayRef<RankLaunch> launch);
 
 } // namespace ccn::codegen
 

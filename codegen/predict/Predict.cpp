@@ -59,7 +59,7 @@ Result<Prediction> codegen::predict(const Plan &plan, const PlannedRanks &ranks,
       for (size_t k = i; k < tasks.size();
            k += run.ranks.front().launches.size())
         launch.push_back({&tasks[k].steps, &costs[k]});
-      divideTurns(launch);
+      mirrorLinks(launch);
     }
   std::vector<TaskTimes> times = simulate(tasks);
   for (auto [launch, time] : llvm::zip_equal(prediction.launches, times)) {

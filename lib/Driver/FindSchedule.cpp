@@ -149,7 +149,8 @@ public:
     if (options.scheduleFile)
       scheduleFile = parseSilently(*options.scheduleFile);
     // Names of other schedules are no names of a program.
-    for (const frontend::ast::Item *item : file->items) {
+    for (const frontend::ast::Item *item :
+         file ? ArrayRef(file->items) : ArrayRef<frontend::ast::Item *>()) {
       auto *schedule = dyn_cast<frontend::ast::ScheduleItem>(item);
       if (!schedule || schedule->name.text == options.lower.schedule)
         addWords(source.getText(item->range), taken);
@@ -337,8 +338,19 @@ bool Finder::keep(StringRef program) {
   return true;
 }
 
+/// Adds the names in a program, of which there is no text if it is IR.
+static void addNames(ProgramOp program, llvm::StringSet<> &names) {
+  for (unsigned i = 0; i < program.getNumArguments(); ++i)
+    names.insert(program.getArgName(i));
+  program.walk([&](Operation *op) {
+    if (auto name = op->getAttrOfType<StringAttr>(kLetAttr))
+      names.insert(name.getValue());
+  });
+}
+
 void Finder::find(ProgramOp program) {
   notPriced.clear();
+  addNames(program, taken);
   OwningOpRef<ModuleOp> module(program->getParentOfType<ModuleOp>().clone());
   for (auto other : llvm::make_early_inc_range(module->getOps<ProgramOp>()))
     if (other.getSymName() != program.getSymName())
@@ -449,6 +461,13 @@ CompileStatus ccn::findSchedule(const SourceFile &source, MLIRContext *context,
           compile(source, context, first, diagnostics, unused);
       status != CompileStatus::Done)
     return status;
+  if (!byHand) {
+    diagnostics.error(
+        "--schedule: expected a program without a schedule, found "
+        "'" +
+        source.getName() + "', which is scheduled already");
+    return CompileStatus::WrongUsage;
+  }
   if (CompileStatus status =
           checkStates(*byHand, findOptions.states, diagnostics);
       status != CompileStatus::Done)

@@ -463,23 +463,26 @@ static CompileStatus parseText(const SourceFile &source, MLIRContext *context,
   return CompileStatus::Done;
 }
 
-/// Reads the transform script that the options name, for a module after the
-/// phase `done`.
-static CompileStatus parseScript(const SourceFile &source, MLIRContext *context,
+/// Reads the transform script or the file of schedules that the options name,
+/// for a module after the phase `done`.
+static CompileStatus parseScript(const SourceFile &source, ModuleOp module,
                                  const CompileOptions &options,
                                  Diagnostics &diagnostics, Phase done,
                                  OwningOpRef<ModuleOp> &schedules) {
-  if (!isMlir(*options.scheduleFile)) {
-    diagnostics.error("'" + source.getName() +
-                      "' is IR, which schedules in a .ccn file cannot name; "
-                      "give a transform script (.mlir)");
-    return CompileStatus::WrongUsage;
-  }
   if (done >= Phase::Schedule) {
     diagnostics.error("'" + source.getName() + "' is scheduled already");
     return CompileStatus::WrongUsage;
   }
-  schedules = parseMlir(*options.scheduleFile, context, diagnostics);
+  if (isMlir(*options.scheduleFile)) {
+    schedules =
+        parseMlir(*options.scheduleFile, module.getContext(), diagnostics);
+  } else {
+    diagnostics.addFile(*options.scheduleFile);
+    std::unique_ptr<frontend::ast::File> file =
+        frontend::parse(*options.scheduleFile, diagnostics);
+    if (!diagnostics.hasErrors())
+      schedules = frontend::lowerSchedules(*file, module, diagnostics);
+  }
   return schedules ? CompileStatus::Done : CompileStatus::WrongProgram;
 }
 
@@ -555,8 +558,8 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
   }
 
   if (options.scheduleFile && !schedules)
-    if (CompileStatus status =
-            parseScript(source, context, options, diagnostics, done, schedules);
+    if (CompileStatus status = parseScript(source, *current, options,
+                                           diagnostics, done, schedules);
         status != CompileStatus::Done)
       return status;
   if (!keepSchedules(schedules, options, diagnostics))

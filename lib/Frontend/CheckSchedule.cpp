@@ -29,6 +29,12 @@ void FileLowering::checkAlgorithm(const ast::AlgorithmClause &algorithm) {
                                   didYouMean(algorithm.name.text, known));
 }
 
+void FileLowering::noteDefinition(DiagnosticHandle handle, SourceRange range,
+                                  StringRef message) const {
+  if (range.begin != range.end)
+    handle.note(file.source, range, message);
+}
+
 void FileLowering::checkSchedule(const ast::ScheduleItem &item) {
   if (item.name.isMissing() || item.program.isMissing())
     return;
@@ -66,9 +72,10 @@ void FileLowering::checkSchedule(const ast::ScheduleItem &item) {
       if (it != program.end() && it->second.isProgramValue)
         continue;
       if (it != program.end()) {
-        error(name.range, "expected a tensor of program '" + item.program.text +
-                              "', but '" + name.text + "' is a constant")
-            .note(file.source, it->second.range, "defined here");
+        noteDefinition(error(name.range, "expected a tensor of program '" +
+                                             item.program.text + "', but '" +
+                                             name.text + "' is a constant"),
+                       it->second.range, "defined here");
         continue;
       }
       SmallVector<StringRef> candidates;
@@ -87,8 +94,8 @@ void FileLowering::checkSchedule(const ast::ScheduleItem &item) {
             ("expected an inout argument, found '" + name.text + "'").str();
         if (it != program.end() && it->second.isProgramValue &&
             !it->second.inout)
-          error(name.range, found)
-              .note(file.source, it->second.range, "defined here");
+          noteDefinition(error(name.range, found), it->second.range,
+                         "defined here");
         else if (auto mine = own.find(name.text); mine != own.end())
           error(name.range, found).note(*source, mine->second, "defined here");
       }
@@ -113,8 +120,8 @@ void FileLowering::checkSchedule(const ast::ScheduleItem &item) {
       auto it = program.find(name.text);
       std::string taken = ("'" + name.text + "' is already defined").str();
       if (it != program.end())
-        error(name.range, taken)
-            .note(file.source, it->second.range, "the other definition");
+        noteDefinition(error(name.range, taken), it->second.range,
+                       "the other definition");
       else if (auto [mine, fresh] = own.insert({name.text, name.range}); !fresh)
         error(name.range, taken)
             .note(*source, mine->second, "the other definition");

@@ -70,6 +70,13 @@ Lowered lower(const ast::File &file, mlir::MLIRContext *context,
               const LowerOptions &options, Diagnostics &diagnostics,
               bool &badOption);
 
+/// Builds the schedules of a file of schedules for programs in IR, whose
+/// operations have the names that the program's text gave them. Null if errors
+/// were reported.
+mlir::OwningOpRef<mlir::ModuleOp> lowerSchedules(const ast::File &file,
+                                                 mlir::ModuleOp programs,
+                                                 Diagnostics &diagnostics);
+
 /// The names of the built-in functions, sorted, and how each is called.
 std::vector<std::pair<llvm::StringRef, llvm::StringRef>> getBuiltinUsages();
 

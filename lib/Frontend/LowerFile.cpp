@@ -351,3 +351,33 @@ Lowered frontend::lower(const ast::File &file, MLIRContext *context,
                         bool &badOption) {
   return FileLowering(file, context, options, diagnostics).run(badOption);
 }
+
+OwningOpRef<ModuleOp> FileLowering::runOnIr(ModuleOp ir) {
+  for (ProgramOp program : ir.getOps<ProgramOp>()) {
+    Scope &values = programs[program.getSymName()];
+    auto declare = [&](StringRef name, Value value, bool isInout) {
+      values.insert({name, Declaration{Declaration::Kind::Value,
+                                       Operand(value, {0, 0}),
+                                       {0, 0},
+                                       isInout,
+                                       /*isProgramValue=*/true}});
+    };
+    for (unsigned i = 0; i < program.getNumArguments(); ++i)
+      declare(program.getArgName(i), program.getArgument(i),
+              program.isInout(i));
+    program.walk([&](Operation *op) {
+      if (auto name = op->getAttrOfType<StringAttr>(kLetAttr))
+        declare(name, op->getResult(0), false);
+    });
+  }
+  lowerScheduleFile(file);
+  return diagnostics.hasErrors() ? OwningOpRef<ModuleOp>()
+                                 : std::move(schedules);
+}
+
+OwningOpRef<ModuleOp> frontend::lowerSchedules(const ast::File &file,
+                                               ModuleOp programs,
+                                               Diagnostics &diagnostics) {
+  return FileLowering(file, programs.getContext(), {}, diagnostics)
+      .runOnIr(programs);
+}

@@ -63,6 +63,8 @@ public:
                const LowerOptions &options, Diagnostics &diagnostics);
 
   Lowered run(bool &badOption);
+  /// The schedules of the file, which has nothing else, for programs in IR.
+  mlir::OwningOpRef<mlir::ModuleOp> runOnIr(mlir::ModuleOp programs);
 
 private:
   friend class ProgramLowering;
@@ -73,6 +75,9 @@ private:
   /// Checks the functions whose bodies no call has checked.
   void checkFunctions();
   void checkSchedule(const ast::ScheduleItem &item);
+  /// Adds a note at a definition, unless that is in IR.
+  void noteDefinition(DiagnosticHandle handle, SourceRange range,
+                      llvm::StringRef message) const;
   void checkAlgorithm(const ast::AlgorithmClause &algorithm);
   /// The arguments of `synth(...)` by name; null if errors were reported.
   mlir::DictionaryAttr readSynthArgs(const ast::AlgorithmClause &algorithm);

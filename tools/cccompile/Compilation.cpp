@@ -337,13 +337,13 @@ Compilation::priceFor(const CompileOptions &searched) {
 int Compilation::searchSchedule(
     bool keepsWritten,
     std::vector<std::unique_ptr<SourceFile>> &scheduleFiles) {
-  for (const SourceFile *file : {&source, compileOptions.scheduleFile})
-    if (file && isMlir(*file)) {
-      diagnostics.error("--schedule: expected .ccn text to find a schedule "
-                        "for, found '" +
-                        file->getName() + "'");
-      return 2;
-    }
+  if (const SourceFile *file = compileOptions.scheduleFile;
+      file && isMlir(*file)) {
+    diagnostics.error("--schedule: expected a schedule in .ccn text to add "
+                      "lines to, found '" +
+                      file->getName() + "'");
+    return 2;
+  }
   CompileOptions searched = compileOptions;
   searched.target = options.searchTarget;
   searched.rank.reset();
