@@ -74,7 +74,6 @@ void CommandLine::addPackage() {
   app.add_option("PACKAGE", options.packages,
                  "what the compiler made of a program; with --check it may be "
                  "several")
-      ->required()
       ->type_name("");
   app.add_flag("--threads", options.threads,
                "ranks are threads of this process (the default)");
@@ -136,11 +135,22 @@ void CommandLine::addRest() {
           ->type_name("SECONDS")
           ->check(cli::expect("seconds from 0.001 to 1e6",
                               cli::isNumberFrom(0.001, 1e6)));
+  app.add_option("--measure-machine", options.machineFile,
+                 "instead of running a package, measure how fast this "
+                 "machine's CPU is, which takes some seconds, and write it as "
+                 "a file for cccompile --machine; - is standard output")
+      ->type_name("FILE");
   app.add_flag("--info", options.info, "say what the package is, and end");
   app.add_option("--worker", options.worker)->group("");
 }
 
 void CommandLine::take() {
+  if (options.packages.empty() && options.machineFile.empty())
+    throw CLI::RequiredError("PACKAGE");
+  if (options.packages.empty())
+    return;
+  if (!options.machineFile.empty())
+    throw CLI::ValidationError("--measure-machine", "expected without PACKAGE");
   options.package = options.packages.front();
   options.inputs = cli::splitAll(inputs, "--input", "NAME=FILE");
   options.outputs = cli::splitAll(outputs, "--output", "NAME=FILE");

@@ -38,6 +38,8 @@ struct RunnerOptions {
   /// Seconds that a rank waits for another; none is what the environment says.
   std::optional<double> timeLimit;
   bool info = false;
+  /// Where to write what was measured of this machine; `-` is standard output.
+  std::string machineFile;
   /// For a process that ccrun starts as a rank: what runWorker takes.
   std::string worker;
 };

@@ -11,11 +11,16 @@
 #include "runtime/cuda/GpuExecutor.h"
 #include "runtime/cuda/GpuMachine.h"
 #include "runtime/plan/TunedVariant.h"
+#include "tools/ccrun/MeasureMachine.h"
 #include "tools/ccrun/Options.h"
 #include "tools/ccrun/Ranks.h"
 #include "tools/ccrun/Report.h"
 #include "tools/ccrun/Runner.h"
 
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
 #include <iomanip>
 #include <iostream>
 
@@ -178,6 +183,33 @@ int checkAll(RunnerOptions options, const Environment &environment,
   return worst;
 }
 
+/// Measures this machine; the exit code.
+int writeMachine(const std::string &path) {
+  std::string name = "this-machine";
+  if (path != "-")
+    name = std::filesystem::path(path).stem().string();
+  auto isPart = [](unsigned char c) {
+    return std::isalnum(c) || c == '_' || c == '-' || c == '.';
+  };
+  if (name.empty() || !std::all_of(name.begin(), name.end(), isPart))
+    return fail(WrongUsage, "--measure-machine: expected a file whose name has "
+                            "letters, digits, '_', '-' and '.', found '" +
+                                path + "'");
+  Result<std::string> text = measureMachine(name);
+  if (!text)
+    return fail(RunFailed, text.message());
+  if (path == "-") {
+    std::cout << *text << std::flush;
+    return std::cout ? Done : WrongUsage;
+  }
+  std::ofstream file(path);
+  file << *text;
+  file.close();
+  return file ? Done
+              : fail(WrongUsage,
+                     "--measure-machine: cannot write '" + path + "'");
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -187,6 +219,8 @@ int main(int argc, char **argv) {
   RunnerOptions options;
   if (std::optional<int> code = parseOptions(argc, argv, options))
     return *code;
+  if (!options.machineFile.empty())
+    return writeMachine(options.machineFile);
   if (!options.worker.empty())
     return runWorker(options.package, options.worker);
   if (!ownLaunch())
