@@ -68,6 +68,9 @@ def call_ranks(folder, command, ranks, timeout):
     return code, out, "\n".join(err for _, _, err, _ in results if err), seconds
 
 
+MOST_IN_A_PROCESS = 32
+
+
 def check(folder, cases, target, seed, deadline, processes):
     """Checks cases in one process, or with a process for each of their ranks (all have as many), as setting devices up takes longer than a
     check, until the deadline. What a process that ends early has not come to goes to another."""
@@ -236,7 +239,9 @@ def main():
             at_once = max(options.jobs // ranks, 1)
             batches += [like[i::at_once] for i in range(at_once)]
     else:
-        batches = [wanted[i::options.jobs] for i in range(options.jobs)]
+        # A process compiles the kernels of all its cases before the first check: with fewer in each, results come all the time.
+        count = max(options.jobs, -(-len(wanted) // MOST_IN_A_PROCESS))
+        batches = [wanted[i::count] for i in range(count)]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for results in pool.map(lambda batch: check(folder, batch, options.target, options.seed, begin + options.seconds, options.processes), batches):
             for result in results:
