@@ -161,18 +161,23 @@ Result<std::string> encodePackage(const Package &package) {
 
 /// Unpacks all plans of a package, whatever else it has.
 static Status unpackPlans(Json &package) {
-  if (!package.is_object())
-    return Status();
+  int64_t left = mostInSeries;
+  auto unpack = [&](Json &owner, const char *name, const std::string &where) {
+    auto plan = owner.is_object() ? owner.find(name) : owner.end();
+    return plan == owner.end() ? Status()
+                               : unpackPlan(*plan, where + name, left);
+  };
   for (const char *name : {"plan", "reference", "bounds"})
-    if (auto plan = package.find(name); plan != package.end())
-      if (Status status = unpackPlan(*plan, name); !status)
-        return status;
-  auto variants = package.find("variants");
-  if (variants == package.end() || !variants->is_array())
+    if (Status status = unpack(package, name, ""); !status)
+      return status;
+  if (!package.is_object() || !package.contains("variants"))
     return Status();
-  for (size_t i = 0; i < variants->size(); ++i)
-    if (Status status = unpackPlans((*variants)[i]); !status)
-      return error("variants[", i, "].", status.message());
+  Json &variants = package["variants"];
+  for (size_t i = 0; variants.is_array() && i < variants.size(); ++i)
+    if (Status status =
+            unpack(variants[i], "plan", "variants[" + std::to_string(i) + "].");
+        !status)
+      return status;
   return Status();
 }
 

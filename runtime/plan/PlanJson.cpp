@@ -99,11 +99,11 @@ bool isSamePlan(const Plan &a, const Plan &b) {
   return planToJson(a) == planToJson(b);
 }
 
-Status unpackPlan(Json &plan, const std::string &where) {
+Status unpackPlan(Json &plan, const std::string &where, int64_t &valuesLeft) {
   if (!plan.is_object())
     return Status();
   auto unpack = [&](Json &list, const char *name) {
-    Status status = unpackSeries(list, maxNodes);
+    Status status = unpackSeries(list, valuesLeft);
     return status ? status : error(where, ".", name, ": ", status.message());
   };
   for (const char *name : longLists) {

@@ -29,10 +29,15 @@ bool isSamePlan(const Plan &a, const Plan &b);
 /// expected ...". JSON whose references expand to a huge plan is refused.
 Result<Plan> planFromJson(const nlohmann::json &json, const std::string &where);
 
+/// The most values that series of a package may stand for.
+inline constexpr int64_t mostInSeries = int64_t(1) << 25;
+
 /// Puts the entries of a plan's series in their place, as planFromJson expects
-/// it. An error names the list, as planFromJson does; JSON of any other form
-/// stays as it is, for planFromJson to refuse.
-Status unpackPlan(nlohmann::json &plan, const std::string &where);
+/// it, and takes them from `valuesLeft`. An error names the list, as
+/// planFromJson does; JSON of any other form stays as it is, for planFromJson
+/// to refuse.
+Status unpackPlan(nlohmann::json &plan, const std::string &where,
+                  int64_t &valuesLeft);
 
 } // namespace ccn::runtime
 

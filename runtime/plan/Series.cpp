@@ -247,14 +247,14 @@ Status unpack(const Json &series, Json &list, int64_t &left) {
 
 Json packSeries(const Json &list) { return Packer(list).run(); }
 
-Status unpackSeries(Json &list, int64_t mostValues) {
+Status unpackSeries(Json &list, int64_t &valuesLeft) {
   if (!list.is_array() || std::none_of(list.begin(), list.end(), isSeries))
     return Status();
   Json unpacked = Json::array();
   for (Json &each : list) {
     if (!isSeries(each))
       unpacked.push_back(std::move(each));
-    else if (Status status = unpack(each, unpacked, mostValues); !status)
+    else if (Status status = unpack(each, unpacked, valuesLeft); !status)
       return status;
   }
   list = std::move(unpacked);

@@ -30,9 +30,9 @@ namespace ccn::runtime {
 nlohmann::json packSeries(const nlohmann::json &list);
 
 /// The list that packSeries packed. Anything else in the place of a list stays
-/// as it is. Fails if a series is wrong, and if there would be more than
-/// `mostValues` values.
-Status unpackSeries(nlohmann::json &list, int64_t mostValues);
+/// as it is. Fails if a series is wrong, and if series stand for more values
+/// than are left to them; takes theirs from `valuesLeft`.
+Status unpackSeries(nlohmann::json &list, int64_t &valuesLeft);
 
 } // namespace ccn::runtime
 

@@ -386,6 +386,13 @@ TEST(Package, RepetitionCannotFillTheMemory) {
         {{"times", 1000000000000}, {"entries", {0}}, {"steps", {0}}}};
   });
   EXPECT_NE(why.find("plan.ranks: expected fewer values"), why.npos) << why;
+  // Lists that fit one by one do not together.
+  why = whyNotWith([](Json &j) {
+    for (int i = 0; i < 64; ++i)
+      j["plan"]["groups"][i] = {
+          {{"times", 1 << 20}, {"entries", {0}}, {"steps", {1}}}};
+  });
+  EXPECT_NE(why.find("plan.groups: expected fewer values"), why.npos) << why;
   // Nor can depth end the stack.
   why = whyNot(sealJson(std::string(1 << 20, '[')));
   EXPECT_NE(why.find("corrupt"), why.npos);
@@ -400,6 +407,13 @@ TEST(Package, RepetitionCannotFillTheMemory) {
   EXPECT_NE(why.find("plan.groups[0][0]: expected an integer, found a list"),
             why.npos)
       << why;
+  text.clear();
+  for (size_t i = 0; i < depth; ++i)
+    text += R"({"variants":[)";
+  for (size_t i = 0; i < depth; ++i)
+    text += "]}";
+  why = whyNot(sealJson(text));
+  EXPECT_NE(why.find("corrupt"), why.npos);
   // Launches may hold launches.
   json = jsonOf(encode(everything()));
   json["gpu"]["launches"][0][0]["preferred"] = "deep";

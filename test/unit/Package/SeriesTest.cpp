@@ -19,7 +19,8 @@ constexpr int64_t enough = 1 << 20;
 /// The list once packed and unpacked.
 Json throughSeries(const Json &list) {
   Json packed = packSeries(list);
-  Status status = unpackSeries(packed, enough);
+  int64_t left = enough;
+  Status status = unpackSeries(packed, left);
   EXPECT_TRUE(status) << status.message();
   return packed;
 }
@@ -100,9 +101,9 @@ TEST(Series, OfAnyLists) {
 }
 
 TEST(Series, WrongOnesAreRefused) {
-  auto refused = [](const char *text, int64_t most = enough) {
+  auto refused = [](const char *text, int64_t left = enough) {
     Json list = Json::parse(text);
-    return unpackSeries(list, most).message();
+    return unpackSeries(list, left).message();
   };
   for (const char *text : {
            R"([{"times": 2}])",
@@ -136,7 +137,8 @@ TEST(Series, WrongOnesAreRefused) {
   EXPECT_NE(refused(deep.c_str()).find("expected a series"), std::string::npos);
   // What is no list is the reader's to refuse.
   Json text = "text";
-  EXPECT_TRUE(unpackSeries(text, enough));
+  int64_t left = enough;
+  EXPECT_TRUE(unpackSeries(text, left));
 }
 
 } // namespace
