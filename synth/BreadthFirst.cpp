@@ -8,6 +8,7 @@
 
 #include "synth/BreadthFirst.h"
 #include "synth/Compose.h"
+#include "synth/EmptySchedule.h"
 #include "synth/MaxFlow.h"
 
 #include <algorithm>
@@ -188,10 +189,7 @@ Result<Schedule> BreadthFirst::schedule(const Collective &collective,
   for (size_t c = 0; c < collective.chunks.size(); ++c)
     chunksOf[collective.chunks[c].pre[0]].push_back(static_cast<int>(c));
   auto chunks = static_cast<int64_t>(chunksOf.begin()->second.size());
-  Schedule result;
-  result.collective = collective;
-  result.topology = fabric.topology.name;
-  result.hosts = fabric.hosts;
+  Schedule result = emptySchedule(collective, fabric);
   for (int step = 1; step <= steps(); ++step) {
     Step sends;
     sends.rounds = static_cast<int>(roundsFor(rates[step - 1], chunks));

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "synth/CopyEncoding.h"
+#include "synth/EmptySchedule.h"
 
 #include <algorithm>
 #include <deque>
@@ -216,10 +217,7 @@ void CopyEncoding::makeCapacities() {
 }
 
 Schedule CopyEncoding::decode(const std::vector<char> &values) const {
-  Schedule schedule;
-  schedule.collective = coll;
-  schedule.topology = fabric.topology.name;
-  schedule.hosts = fabric.hosts;
+  Schedule schedule = emptySchedule(coll, fabric);
   int edges = static_cast<int>(fabric.edges.size());
   for (int s = 1; s <= steps; ++s) {
     Step step;

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "synth/Flow.h"
+#include "synth/EmptySchedule.h"
 #include "synth/LinearProgram.h"
 
 #include <algorithm>
@@ -237,10 +238,7 @@ void FlowProgram::limitFlows() {
 /// Splits the flow of each source into one way a chunk.
 Schedule decompose(const FlowProgram &program, const Fabric &fabric,
                    const Collective &coll, int steps) {
-  Schedule schedule;
-  schedule.collective = coll;
-  schedule.topology = fabric.topology.name;
-  schedule.hosts = fabric.hosts;
+  Schedule schedule = emptySchedule(coll, fabric);
   for (int s = 1; s <= steps; ++s)
     schedule.steps.push_back({program.roundsOf(s), {}});
   for (int u = 0; u < coll.ranks; ++u) {

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "synth/FlowSchedule.h"
+#include "synth/EmptySchedule.h"
 #include "synth/Flow.h"
 #include "synth/Placement.h"
 
@@ -410,10 +411,7 @@ Schedule Builder::place(const Collective &collective,
         std::max(rounds, static_cast<double>(load[s]) / fabric.sets[s].cap);
   double each =
       isFine() ? rounds / steps : std::ceil(std::ceil(rounds) / steps);
-  Schedule schedule;
-  schedule.collective = collective;
-  schedule.topology = fabric.topology.name;
-  schedule.hosts = fabric.hosts;
+  Schedule schedule = emptySchedule(collective, fabric);
   std::vector<std::vector<int64_t>> used;
   for (const Trip &trip : trips) {
     size_t step = 0;

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "synth/EmptySchedule.h"
 #include "synth/Forest.h"
 
 #include <algorithm>
@@ -59,10 +60,7 @@ Result<Schedule> ccn::synth::forestSchedule(const Forest &forest,
   if (!gather)
     return gather.status();
   // Chunks of one tree, `pieces` apart in time, so that they pipeline.
-  Schedule schedule;
-  schedule.collective = *gather;
-  schedule.topology = fabric.topology.name;
-  schedule.hosts = fabric.hosts;
+  Schedule schedule = emptySchedule(*gather, fabric);
   std::vector<int> nextChunk(fabric.ranks);
   int perRank = static_cast<int>(forest.treesPerRank) * pieces;
   {

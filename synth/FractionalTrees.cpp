@@ -437,6 +437,14 @@ double ccn::synth::leastSumRounds(const Fabric &fabric,
   return leastOfSums(cheapestWays(fabric, prices), fabric.ranks) / room;
 }
 
+std::vector<int> ccn::synth::rootsOf(CollectiveKind kind, int ranks, int root) {
+  if (kind != CollectiveKind::AllGather)
+    return {root};
+  std::vector<int> roots(ranks);
+  std::iota(roots.begin(), roots.end(), 0);
+  return roots;
+}
+
 Result<FractionalTrees>
 ccn::synth::fractionalTrees(const Fabric &fabric, CollectiveKind kind, int root,
                             double gap, double slowPart, const Limits &limits) {
@@ -449,11 +457,7 @@ ccn::synth::fractionalTrees(const Fabric &fabric, CollectiveKind kind, int root,
     return error("expected a collective that trees make");
   if (fabric.ranks < 2)
     return error("expected at least two ranks");
-  std::vector<int> roots = {root};
-  if (kind == AllGather) {
-    roots.resize(fabric.ranks);
-    std::iota(roots.begin(), roots.end(), 0);
-  }
+  std::vector<int> roots = rootsOf(kind, fabric.ranks, root);
   bool sums = kind == AllReduce;
   Generator generator(fabric, slowPart, static_cast<int>(roots.size()), sums,
                       [&](const HostWays &ways) {

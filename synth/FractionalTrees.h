@@ -40,6 +40,10 @@ struct FractionalTrees {
 /// What prices of links prove: rounds that any all_reduce of one chunk takes.
 double leastSumRounds(const Fabric &fabric, const std::vector<double> &prices);
 
+/// The roots of the trees that make a collective, in the order of their lists:
+/// all ranks for an all_gather, else `root`.
+std::vector<int> rootsOf(CollectiveKind kind, int ranks, int root);
+
 /// Trees for all_gather, reduce_scatter, broadcast, reduce or all_reduce, as
 /// good as is found within the limits, or within `gap` of the best. Those of
 /// reduce_scatter and reduce are of the reversed machine. Links much slower

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "synth/EmptySchedule.h"
 #include "synth/FractionalTrees.h"
 
 #include <algorithm>
@@ -168,10 +169,7 @@ Result<Schedule> ccn::synth::scheduleOfTrees(const FractionalTrees &trees,
     return collective.status();
   Rounding rounding(trees, fabric, chunks);
   rounding.improve();
-  Schedule schedule;
-  schedule.collective = *collective;
-  schedule.topology = fabric.topology.name;
-  schedule.hosts = fabric.hosts;
+  Schedule schedule = emptySchedule(*collective, fabric);
   // A chunk begins about when the fullest link has time for it.
   const double waves = std::min<double>(chunks, rounding.mostSends());
   {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "synth/Hierarchy.h"
+#include "synth/EmptySchedule.h"
 
 #include <algorithm>
 #include <map>
@@ -87,10 +88,7 @@ Result<Schedule> Hierarchical::gather() {
       makeCollective(CollectiveKind::AllGather, fabric.ranks, perRank);
   if (!collective)
     return collective.status();
-  Schedule schedule;
-  schedule.collective = *collective;
-  schedule.topology = fabric.topology.name;
-  schedule.hosts = fabric.hosts;
+  Schedule schedule = emptySchedule(*collective, fabric);
   std::map<std::pair<int, int>, int> edgeOf;
   for (size_t e = 0; e < fabric.edges.size(); ++e)
     edgeOf.emplace(std::pair(fabric.edges[e].src, fabric.edges[e].dst), e);

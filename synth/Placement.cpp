@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "synth/Placement.h"
+#include "synth/EmptySchedule.h"
 #include "synth/StepPrices.h"
 
 #include <algorithm>
@@ -282,10 +283,7 @@ Schedule ccn::synth::listHops(const Fabric &fabric,
                               const Collective &collective,
                               const std::vector<Hop> &hops,
                               const std::vector<int> &stepOf) {
-  Schedule schedule;
-  schedule.collective = collective;
-  schedule.topology = fabric.topology.name;
-  schedule.hosts = fabric.hosts;
+  Schedule schedule = emptySchedule(collective, fabric);
   std::vector<std::vector<int>> setsOf = setsOfEdges(fabric);
   int last = -1;
   for (int step : stepOf)

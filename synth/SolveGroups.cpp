@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "synth/EmptySchedule.h"
 #include "synth/Groups.h"
 #include "synth/SolveImpl.h"
 
@@ -83,10 +84,7 @@ SolveResult ccn::synth::solveGroups(
   if (groups.empty() || whole)
     return result;
   std::vector<int> users = linkUsers(fabric, groups);
-  Schedule schedule;
-  schedule.collective = collective;
-  schedule.topology = fabric.topology.name;
-  schedule.hosts = fabric.hosts;
+  Schedule schedule = emptySchedule(collective, fabric);
   std::vector<Part> parts(groups.size());
   for (size_t g = 0; g < groups.size(); ++g) {
     Part &part = parts[g];

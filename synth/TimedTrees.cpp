@@ -6,6 +6,7 @@
 
 #include "synth/TimedTrees.h"
 #include "synth/ColumnProgram.h"
+#include "synth/FractionalTrees.h"
 #include "synth/StepPrices.h"
 #include "synth/TimedGrowth.h"
 
@@ -322,11 +323,7 @@ ccn::synth::timedTrees(const Fabric &fabric, CollectiveKind kind, int root,
     return error("expected all_gather, broadcast or all_reduce");
   if (fabric.ranks < 2)
     return error("expected at least two ranks");
-  std::vector<int> roots = {root};
-  if (kind == AllGather) {
-    roots.resize(fabric.ranks);
-    std::iota(roots.begin(), roots.end(), 0);
-  }
+  std::vector<int> roots = rootsOf(kind, fabric.ranks, root);
   return TimedProgram(fabric, roots, kind == AllReduce, steps, shapes)
       .run(fewerSteps, limits);
 }

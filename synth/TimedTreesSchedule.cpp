@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "synth/EmptySchedule.h"
 #include "synth/StepPrices.h"
 #include "synth/TimedTrees.h"
 
@@ -176,10 +177,7 @@ Result<Schedule> ccn::synth::scheduleOfTimedTrees(const TimedTrees &trees,
       makeCollective(kind, fabric.ranks, rounded.chunks, root);
   if (!collective)
     return collective.status();
-  Schedule schedule;
-  schedule.collective = *collective;
-  schedule.topology = fabric.topology.name;
-  schedule.hosts = fabric.hosts;
+  Schedule schedule = emptySchedule(*collective, fabric);
   schedule.steps.resize(trees.steps);
   int chunk = 0;
   for (size_t list = 0; list < trees.trees.size(); ++list)
