@@ -1,9 +1,8 @@
 //===- Interpreter.h - The reference interpreter ----------------*- C++ -*-===//
 //
-// Executes a verified program on all ranks of its mesh, on few
-// rank. It is the reference for everything else that executes programs: simple,
-// exact about rounding and the order of sums, and with the same bits in every
-// run.
+// Executes a verified program on all ranks of its mesh, on few threads. It is
+// the reference for everything else that executes programs: simple, exact about
+// rounding and the order of sums, and with the same bits in every run.
 //
 //===----------------------------------------------------------------------===//
 

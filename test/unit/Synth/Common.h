@@ -21,6 +21,14 @@ inline Fabric fabricOf(const std::string &spec, double unit = 0) {
   return *fabric;
 }
 
+/// The first edge from one host to another; -1 if there is none.
+inline int edgeBetween(const Fabric &fabric, int src, int dst) {
+  for (int e : fabric.out[src])
+    if (fabric.edges[e].dst == dst)
+      return e;
+  return -1;
+}
+
 inline Collective collectiveOf(const std::string &name, int ranks, int chunks,
                                int root = 0) {
   Result<Collective> result =

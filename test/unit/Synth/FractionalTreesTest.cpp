@@ -256,12 +256,7 @@ TEST(TimedTrees, FailWhereStepsAreTooFew) {
 TEST(TimedTrees, ShapesGetTheCheapestSteps) {
   // 0 -> 1 -> 2 and 0 -> 3 in three steps, compared with all choices.
   Fabric fabric = fabricOf("full(4)");
-  auto edge = [&](int a, int b) {
-    for (int e : fabric.out[a])
-      if (fabric.edges[e].dst == b)
-        return e;
-    return -1;
-  };
+  auto edge = [&](int a, int b) { return edgeBetween(fabric, a, b); };
   std::vector<int> shape = {edge(0, 1), edge(1, 2), edge(0, 3)};
   std::mt19937 random(1);
   for (int turn = 0; turn < 50; ++turn) {

@@ -63,12 +63,7 @@ TEST(NodeBalance, RefusesOtherMachines) {
 TEST(Placement, KeepsOrderAndFillsSteps) {
   // Two chains over a line: the second hop follows the first.
   Fabric fabric = fabricOf("line(3)");
-  auto edge = [&](int src, int dst) {
-    for (int e : fabric.out[src])
-      if (fabric.edges[e].dst == dst)
-        return e;
-    return -1;
-  };
+  auto edge = [&](int src, int dst) { return edgeBetween(fabric, src, dst); };
   Collective scatter = collectiveOf("scatter", 3, 8);
   std::vector<Hop> hops;
   for (int c = 8; c < 24; ++c) {
